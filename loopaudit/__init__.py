@@ -1,0 +1,1 @@
+"""Replays recorded agent transcripts through the loop guards of the field."""

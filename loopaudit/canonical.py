@@ -1,0 +1,150 @@
+"""When two calls, or two results, are the same; the only module that hashes.
+
+Arguments are compared as the Rust guards compare them: parsed by a strict RFC 8259 reader
+with serde_json's rules, then written again with sorted keys.
+
+* An integer literal from -2**63 to 2**64-1 stays an integer, a larger one becomes a
+  double; ``1`` and ``1.0`` differ; ``-0`` is the double ``-0.0``; ``1e400`` is no JSON.
+* The last of duplicate keys wins, key order and white space do not matter, escapes are
+  decoded, nothing is normalised.
+* More than :data:`MAX_DEPTH` nested containers, a lone surrogate escape, ``NaN`` and a
+  byte-order mark are no JSON.
+
+Text that is no JSON is compared as it stands. A key is 16 bytes of BLAKE2b, equal in every
+process and run, so that its hex prefix may be shown and compared across files.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from hashlib import blake2b
+from typing import Any, Final
+
+import orjson
+
+MAX_DEPTH: Final = 127
+"""serde_json refuses documents nested deeper than this many arrays and objects."""
+
+KEY_BYTES: Final = 16
+
+_NEGATIVE_ZERO = re.compile(rb"-0(?![0-9.eE])")
+_I64_MIN: Final = -(2**63)
+_U64_MAX: Final = 2**64 - 1
+
+
+class NotJson:
+    """The type of :data:`NOT_JSON`."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "NOT_JSON"
+
+    def __bool__(self) -> bool:
+        return False
+
+
+NOT_JSON: Final = NotJson()
+"""Returned instead of a value where a text is not strict JSON (``None`` is JSON's null)."""
+
+
+def parse(text: str | bytes) -> Any:
+    """Parse strict JSON as serde_json does, or return :data:`NOT_JSON`. Never raises."""
+    try:
+        value = orjson.loads(text)
+    except (ValueError, RecursionError):
+        return NOT_JSON
+    data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(text)
+    if b"-0" in data and _NEGATIVE_ZERO.search(data):
+        value = _parse_slowly(data)
+    if data.count(b"[") + data.count(b"{") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
+        return NOT_JSON
+    return value
+
+
+def _parse_slowly(data: bytes) -> Any:
+    """Parse text that orjson accepted, keeping ``-0`` a double as serde_json does."""
+
+    def integer(literal: str) -> int | float:
+        number = int(literal) if len(literal) <= 21 else float(literal)
+        if literal.startswith("-0"):
+            return -0.0
+        return number if _I64_MIN <= number <= _U64_MAX else float(literal)
+
+    return json.loads(data, parse_int=integer)
+
+
+def _depth(value: Any) -> int:
+    """Number of nested containers, counted level by level so that nothing recurses."""
+    depth = 0
+    level = [value]
+    while level:
+        containers = [v for v in level if isinstance(v, (dict, list))]
+        if not containers:
+            return depth
+        depth += 1
+        level = []
+        for container in containers:
+            level.extend(container.values() if isinstance(container, dict) else container)
+    return depth
+
+
+def dump(value: Any) -> bytes:
+    """Write a JSON value compactly with sorted keys: the canonical spelling."""
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    except (TypeError, ValueError, RecursionError):
+        return _dump_slowly(value)
+
+
+def _dump_slowly(value: Any) -> bytes:
+    """Write what orjson refuses: lone surrogates, huge integers, odd keys, deep nesting."""
+    try:
+        text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    except (TypeError, ValueError, RecursionError):
+        text = repr(value)
+    return text.encode("utf-8", "surrogatepass")
+
+
+def compact(value: Any) -> str:
+    """Write a JSON value compactly in its recorded key order, non-ASCII kept as it is."""
+    try:
+        return orjson.dumps(value).decode()
+    except (TypeError, ValueError, RecursionError):
+        try:
+            return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+        except (TypeError, ValueError, RecursionError):
+            return repr(value)
+
+
+def digest(data: bytes) -> bytes:
+    """The 16-byte BLAKE2b digest that all keys are made of."""
+    return blake2b(data, digest_size=KEY_BYTES).digest()
+
+
+def call_key(name: str, arguments: Any) -> bytes:
+    """Key of a call whose arguments are a JSON value."""
+    try:
+        return blake2b(orjson.dumps((name, arguments), option=orjson.OPT_SORT_KEYS), digest_size=KEY_BYTES).digest()
+    except (TypeError, ValueError, RecursionError):
+        return digest(_dump_slowly([name, arguments]))
+
+
+def text_key(name: str, text: str) -> bytes:
+    """Key of a call whose arguments are text that is no JSON; equals no :func:`call_key`."""
+    return digest(f"text\0{name}\0{text}".encode("utf-8", "surrogatepass"))
+
+
+def keep_decoded(value: Any) -> Any:
+    """A value from an already decoded document, with integers beyond 64 bits as doubles.
+
+    Documents read by the tolerant reader keep exact big integers; serde_json would not.
+    """
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value if _I64_MIN <= value <= _U64_MAX else float(value)
+    if isinstance(value, dict):
+        return {k: keep_decoded(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [keep_decoded(v) for v in value]
+    return value

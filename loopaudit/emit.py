@@ -1,0 +1,619 @@
+"""The only place that builds events.
+
+A reader tells the :class:`Emitter` what it finds, in file order: a person's message, prose,
+a call, a result, a boundary. The emitter numbers calls, pairs results with them, drops
+repeated records, forms batches and hands complete events to its sink, in each agent's order.
+
+**Batches.** Calls with the same ``key`` (the response's id in the format) belong to one
+batch, whatever stands between them. Without keys, calls join the open batch until a result
+of it has arrived. A batch is handed on when the next event of its agent has begun and all
+its calls are answered, so that results may come late; behind an unanswered call at most
+:data:`MAX_HELD` events of an agent wait, then the call counts as unanswered.
+
+**Repeated ids.** A second record with the id of an earlier call is a copy, and is dropped,
+if it has the same name and arguments; with others it is a new call in a format that reuses
+ids. Ids that are plainly no identities (``call_0``) are trusted only while unanswered.
+
+**Repeated messages.** Files that repeat a whole prefix repeat the person's messages too, and
+those carry no id. A message whose text was seen before therefore waits for what follows: if
+that is a repeated call, it was a copy and is dropped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any, Final
+
+import orjson
+
+from loopaudit import canonical
+from loopaudit.events import (
+    SLICE,
+    TEXT,
+    VALUE,
+    Batch,
+    Boundary,
+    BoundaryKind,
+    Call,
+    Event,
+    Level,
+    Result,
+    Status,
+    Turn,
+    Usage,
+    content_text,
+    decode_value,
+    seconds,
+)
+from loopaudit.failure import says_failure
+from loopaudit.findings import Problems
+
+MAX_HELD: Final = 64
+"""Events of one agent that wait behind an unanswered call, at most."""
+
+MAX_IDS: Final = 1 << 16
+"""Ids and message texts remembered per generation for dropping copies (two generations)."""
+
+_WEAK_ID = re.compile(r"(?:(?:call|tool|tool_?call|fn|func|function)[_-]?)?\d?", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class Totals:
+    """Counts of one conversation. ``None`` stands for *not recorded*, never 0.
+
+    ``turns`` are those of the main agent; the other counts include sub-agents. Tokens are
+    counted once per model response. ``started`` and ``ended`` are seconds since 1970.
+    """
+
+    turns: int = 0
+    batches: int = 0
+    text_replies: int = 0
+    calls: int = 0
+    results: int = 0
+    unanswered: int = 0
+    orphan_results: int = 0
+    errors: int = 0
+    errors_by_level: dict[str, int] = field(default_factory=dict)
+    denied: int = 0
+    cancelled: int = 0
+    sidechain_calls: int = 0
+    max_parallel: int = 0
+    repeated_ids: int = 0
+    repeated_records: int = 0
+    compactions: int = 0
+    agents: set[str] = field(default_factory=set)
+    models: dict[str, int] = field(default_factory=dict)
+    tools: dict[str, int] = field(default_factory=dict)
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_read_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    started: float | None = None
+    ended: float | None = None
+    success_known: bool = False
+    schemas: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def duration(self) -> float | None:
+        """Seconds between the first and the last recorded time."""
+        if self.started is None or self.ended is None:
+            return None
+        return max(0.0, self.ended - self.started)
+
+
+class _Seen:
+    """A set that remembers its last :data:`MAX_IDS` to twice as many entries."""
+
+    __slots__ = ("_old", "_young")
+
+    def __init__(self) -> None:
+        self._young: dict[Any, Any] = {}
+        self._old: dict[Any, Any] = {}
+
+    def get(self, item: Any) -> Any:
+        value = self._young.get(item)
+        return self._old.get(item) if value is None else value
+
+    def add(self, item: Any, value: Any = True) -> None:
+        if len(self._young) >= MAX_IDS:
+            self._old, self._young = self._young, {}
+        self._young[item] = value
+
+
+class _Agent:
+    """One agent's unfinished part of the stream."""
+
+    __slots__ = ("batches", "current", "key", "name", "opened", "queue", "sealed", "tentative")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.current: Batch | None = None
+        self.key: str | None = None
+        self.sealed = False
+        self.queue: deque[Event] = deque()
+        self.opened: dict[int, int] = {}
+        """Unanswered calls by the ``index`` of a batch that is not handed on yet."""
+        self.batches = 0
+        self.tentative: list[Event] = []
+
+
+class Emitter:
+    """Turns a reader's findings into events. One per transcript; see the module text.
+
+    ``failure_level`` is the weakest level that counts as a failure: ``flag``, ``exit_code``
+    (the default: flags and exit codes) or ``text``.
+    """
+
+    def __init__(
+        self,
+        sink: Callable[[Event], None],
+        problems: Problems | None = None,
+        *,
+        failure_level: Level = "exit_code",
+        on_session: Callable[[str, Totals], None] | None = None,
+    ) -> None:
+        self._sink = sink
+        self.problems = Problems() if problems is None else problems
+        self._use_text = failure_level == "text"
+        self._use_exit = failure_level != "flag"
+        self._on_session = on_session
+        self.sessions = 0
+        self._begin("")
+
+    # -- conversations ---------------------------------------------------------------------
+
+    def _begin(self, session: str) -> None:
+        self.session_id = session
+        self.totals = Totals()
+        self._agents: dict[str, _Agent] = {}
+        self._open: dict[str, tuple[Call, Batch, _Agent]] = {}
+        self._ids = _Seen()
+        self._texts = _Seen()
+        self._weak_ids = False
+        self._used = False
+
+    def session(self, session: str) -> None:
+        """Begin another conversation; everything of the one before is handed on.
+
+        Naming the conversation that is already open, or the first one before anything else,
+        only sets its name.
+        """
+        if session == self.session_id and self._used:
+            return
+        if self._used:
+            self.finish()
+            self._begin(session)
+        self.session_id = session
+
+    def finish(self) -> Totals:
+        """Hand on everything that waits, and close the conversation. Returns its counts."""
+        for agent in self._agents.values():
+            self._settle(agent, keep=True)
+            self._close(agent)
+            self._advance(agent, force=True)
+        self._open.clear()
+        if self._used:
+            self.sessions += 1
+            if self._on_session is not None:
+                self._on_session(self.session_id, self.totals)
+        self._used = False
+        return self.totals
+
+    def tools(self, schemas: Mapping[str, Any]) -> None:
+        """Declare tools: JSON Schemas of their arguments by tool name."""
+        self.totals.schemas.update(schemas)
+
+    def knows_success(self) -> None:
+        """Say that this format tells failures from successes (no flag then means success)."""
+        self.totals.success_known = True
+
+    def problem(self, kind: str, message: str, *, line: int = 0, damage: bool = False) -> None:
+        """Count something that could not be used."""
+        self.problems.add(kind, message, line=line, damage=damage)
+
+    # -- what a reader reports -------------------------------------------------------------
+
+    def turn(
+        self, text: str, *, agent: str = "", line: int = 0, at: str | float | None = None, id: str | None = None
+    ) -> None:
+        """A person's new message. With an ``id``, a second one of the same id is dropped."""
+        stream = self._agent(agent)
+        if id is not None:
+            if self._ids.get(("turn", id)):
+                self._copy("repeated_message", "a message of this id stood before", line)
+                return
+            self._ids.add(("turn", id))
+        self._time(at)
+        event = Turn(self.session_id, agent, text, line, at)
+        if id is None:
+            mark = hash((agent, text))
+            if self._texts.get(mark):
+                last = stream.tentative[-1] if stream.tentative else (stream.queue[-1] if stream.queue else None)
+                if stream.current is None and isinstance(last, Turn) and last.text == text:
+                    self._copy("repeated_message", "the same message stands twice in a row", line)
+                    return
+                stream.tentative.append(event)
+                return
+            self._texts.add(mark)
+        self._settle(stream, keep=True)
+        self._close(stream)
+        self._deliver_turn(stream, event)
+
+    def _deliver_turn(self, stream: _Agent, event: Turn) -> None:
+        if stream.name == "":
+            self.totals.turns += 1
+        stream.queue.append(event)
+        self._advance(stream)
+
+    def say(
+        self,
+        text: str,
+        *,
+        agent: str = "",
+        key: str | None = None,
+        line: int = 0,
+        at: str | float | None = None,
+        model: str | None = None,
+    ) -> None:
+        """Prose of the assistant. With a ``key`` it joins that response's batch."""
+        stream = self._agent(agent)
+        self._time(at)
+        if stream.tentative:
+            stream.tentative.append(Batch(self.session_id, agent, 0, [], text, None, model, line, at, key))
+            return
+        batch = self._batch(stream, key, line, at, joins_calls=False)
+        batch.text = f"{batch.text}\n{text}" if batch.text else text
+        if model is not None:
+            batch.model = model
+
+    def usage(self, usage: Usage, *, agent: str = "", key: str | None = None, model: str | None = None) -> None:
+        """Tokens of a model response; the last report for a response counts, never the sum."""
+        stream = self._agent(agent)
+        batch = stream.current
+        if batch is None or (key is not None and stream.key != key):
+            self._count_usage(usage)
+            return
+        batch.usage = usage
+        if model is not None:
+            batch.model = model
+
+    def call(
+        self,
+        name: str,
+        arguments: Any,
+        *,
+        id: str | None = None,
+        key: str | None = None,
+        agent: str = "",
+        line: int = 0,
+        at: str | float | None = None,
+    ) -> Call | None:
+        """A tool call. Returns it, or ``None`` where the record is a copy of an earlier one.
+
+        ``arguments`` are the text that the model sent (``str``), the JSON slice as recorded
+        (``bytes``; a JSON string in it is the sent text), or the decoded value.
+        """
+        form, source, is_json, mark = _arguments(name, arguments)
+        stream = self._agent(agent)
+        if id:
+            earlier = self._ids.get(id)
+            if earlier is not None and self._is_copy(id, earlier, mark):
+                self._settle(stream, keep=False)
+                self.totals.repeated_ids += 1
+                self._copy("repeated_call", "a call of this id stood before", line)
+                return None
+            self._ids.add(id, mark)
+        if stream.tentative:
+            self._settle(stream, keep=True)
+        self._time(at)
+        batch = self._batch(stream, key, line, at, joins_calls=True)
+        totals = self.totals
+        totals.calls += 1
+        number = totals.calls
+        if agent:
+            totals.sidechain_calls += 1
+        if not batch.calls:
+            totals.batches += 1
+        call = Call(id or f"#{number}", number, name, form, source, mark, is_json, None, line, at)
+        batch.calls.append(call)
+        if len(batch.calls) > totals.max_parallel:
+            totals.max_parallel = len(batch.calls)
+        totals.tools[name] = totals.tools.get(name, 0) + 1
+        opened = stream.opened
+        opened[batch.index] = opened.get(batch.index, 0) + 1
+        self._open[call.id] = (call, batch, stream)
+        return call
+
+    def result(
+        self,
+        id: str | None,
+        output: Any,
+        *,
+        failed: bool | None = None,
+        status: Status | None = None,
+        exit_code: int | None = None,
+        error: str | None = "",
+        agent: str = "",
+        name: str | None = None,
+        line: int = 0,
+        at: str | float | None = None,
+    ) -> Call | None:
+        """The result of a call; without an id, of the agent's oldest open call (``name``'s).
+
+        ``output`` is text, raw JSON bytes, or a decoded content. ``failed`` is the harness's
+        own flag (``None``: it has none for this result). ``error`` is the error text where
+        it is recorded apart from the output, ``None`` for a failure recorded without words;
+        left out, a failure's output is its error text. Returns the call, or ``None`` for an
+        orphan or a repeated result.
+        """
+        entry = self._open.pop(id, None) if id else self._oldest(agent, name)
+        if entry is None:
+            self._unpaired(id, line)
+            return None
+        call, batch, stream = entry
+        if not id:
+            del self._open[call.id]
+        self.answer(call, output, failed=failed, status=status, exit_code=exit_code, error=error, line=line, at=at)
+        stream.sealed = stream.sealed or batch is stream.current
+        left = stream.opened[batch.index] - 1
+        stream.opened[batch.index] = left
+        if not left and stream.queue:
+            self._advance(stream)
+        return call
+
+    def answer(
+        self,
+        call: Call,
+        output: Any,
+        *,
+        failed: bool | None,
+        status: Status | None,
+        exit_code: int | None,
+        error: str | None,
+        line: int,
+        at: str | float | None,
+    ) -> None:
+        """Attach a result to a call and classify its failure."""
+        totals = self.totals
+        totals.results += 1
+        if at is not None:
+            self._time(at)
+        source = output if isinstance(output, (str, bytes)) else content_text(output)
+        level: Level | None = None
+        if failed or (status is not None and status != "ok"):
+            level = "flag"
+        elif exit_code:
+            level = "exit_code"
+        elif failed is None and self._use_text and says_failure(source):
+            level = "text"
+        counts = level == "flag" or (level == "exit_code" and self._use_exit) or level == "text"
+        if failed is not None or exit_code is not None or status is not None:
+            totals.success_known = True
+        if level is not None:
+            totals.errors_by_level[level] = totals.errors_by_level.get(level, 0) + 1
+        if counts:
+            totals.errors += 1
+        if status == "denied":
+            totals.denied += 1
+        elif status == "cancelled":
+            totals.cancelled += 1
+        result = Result(source, counts, status or ("error" if counts else "ok"), level, exit_code)
+        result.line = line
+        result.at = at
+        if counts:
+            result.has_error = error is not None
+            if error:
+                result.error_source = error
+        call.result = result
+
+    def boundary(
+        self,
+        kind: BoundaryKind,
+        reason: str = "",
+        *,
+        agent: str = "",
+        line: int = 0,
+        at: str | float | None = None,
+    ) -> None:
+        """A compaction, a resumption, an interruption, or the recorded end of the run."""
+        stream = self._agent(agent)
+        self._settle(stream, keep=True)
+        self._close(stream)
+        if kind == "compaction":
+            self.totals.compactions += 1
+        self._time(at)
+        stream.queue.append(Boundary(self.session_id, agent, kind, reason, line, at))
+        self._advance(stream)
+
+    # -- inside ----------------------------------------------------------------------------
+
+    def _agent(self, name: str) -> _Agent:
+        stream = self._agents.get(name)
+        if stream is None:
+            stream = self._agents[name] = _Agent(name)
+            self.totals.agents.add(name)
+            self._used = True
+        return stream
+
+    def _time(self, at: str | float | None) -> None:
+        if at is None:
+            return
+        moment = seconds(at)
+        if moment is None:
+            return
+        totals = self.totals
+        if totals.started is None or moment < totals.started:
+            totals.started = moment
+        if totals.ended is None or moment > totals.ended:
+            totals.ended = moment
+
+    def _batch(self, stream: _Agent, key: str | None, line: int, at: str | float | None, *, joins_calls: bool) -> Batch:
+        """The batch that something with this key belongs to, opened if need be."""
+        current = stream.current
+        if current is not None:
+            if key is not None:
+                if key == stream.key:
+                    return current
+                for waiting in stream.queue:
+                    if isinstance(waiting, Batch) and waiting.response_id == key:
+                        return waiting
+            elif stream.key is None and not stream.sealed and (joins_calls or not current.calls):
+                return current
+            self._close(stream)
+        stream.batches += 1
+        batch = Batch(self.session_id, stream.name, stream.batches, [], line=line, at=at, response_id=key)
+        stream.current = batch
+        stream.key = key
+        stream.sealed = False
+        return batch
+
+    def _close(self, stream: _Agent) -> None:
+        batch = stream.current
+        if batch is None:
+            return
+        stream.current = None
+        stream.key = None
+        stream.queue.append(batch)
+        self._advance(stream)
+
+    def _advance(self, stream: _Agent, *, force: bool = False) -> None:
+        queue = stream.queue
+        while queue:
+            event = queue[0]
+            if isinstance(event, Batch):
+                if stream.opened.get(event.index) and not force and len(queue) <= MAX_HELD:
+                    return
+                self._hand_on(stream, event)
+            else:
+                self._sink(event)
+            queue.popleft()
+
+    def _hand_on(self, stream: _Agent, batch: Batch) -> None:
+        totals = self.totals
+        if stream.opened.pop(batch.index, 0):
+            for call in batch.calls:
+                if call.result is None:
+                    totals.unanswered += 1
+                    self._open.pop(call.id, None)
+        if not batch.calls:
+            totals.text_replies += 1
+        if batch.usage is not None:
+            self._count_usage(batch.usage)
+        if batch.model is not None:
+            totals.models[batch.model] = totals.models.get(batch.model, 0) + 1
+        self._sink(batch)
+
+    def _count_usage(self, usage: Usage) -> None:
+        totals = self.totals
+        if usage.input is not None:
+            totals.input_tokens = (totals.input_tokens or 0) + usage.input
+        if usage.output is not None:
+            totals.output_tokens = (totals.output_tokens or 0) + usage.output
+        if usage.cache_read is not None:
+            totals.cache_read_tokens = (totals.cache_read_tokens or 0) + usage.cache_read
+        if usage.cache_write is not None:
+            totals.cache_write_tokens = (totals.cache_write_tokens or 0) + usage.cache_write
+
+    def _settle(self, stream: _Agent, *, keep: bool) -> None:
+        """Decide on messages that waited: deliver them, or drop them as copies."""
+        if not stream.tentative:
+            return
+        waiting, stream.tentative = stream.tentative, []
+        if not keep:
+            for event in waiting:
+                self._copy("repeated_message", "the message stands before a repeated call", event.line)
+            return
+        for event in waiting:
+            self._close(stream)
+            if isinstance(event, Turn):
+                self._deliver_turn(stream, event)
+            elif isinstance(event, Batch):
+                stream.batches += 1
+                event.index = stream.batches
+                stream.current = event
+                stream.key = event.response_id
+                stream.sealed = False
+
+    def _is_copy(self, id: str, earlier: bytes, mark: bytes) -> bool:
+        if earlier != mark:
+            self._weak_ids = True
+            return False
+        if id in self._open:
+            return True
+        return not self._weak_ids and not _WEAK_ID.fullmatch(id)
+
+    def _copy(self, kind: str, message: str, line: int) -> None:
+        self.totals.repeated_records += 1
+        self.problems.add(kind, message, line=line)
+
+    def _oldest(self, agent: str, name: str | None) -> tuple[Call, Batch, _Agent] | None:
+        for entry in self._open.values():
+            if entry[2].name == agent and (name is None or entry[0].name == name):
+                return entry
+        return None
+
+    def _unpaired(self, id: str | None, line: int) -> None:
+        if id and self._ids.get(id) is not None:
+            self._copy("repeated_result", "a result of this call stood before", line)
+            return
+        self.totals.orphan_results += 1
+        self.problems.add("orphan_result", "a result whose call is not in the transcript", line=line)
+
+
+def _arguments(name: str, arguments: Any) -> tuple[int, Any, bool, bytes]:
+    """Form, source, whether it is JSON, and the canonical key of recorded arguments."""
+    if isinstance(arguments, bytes):
+        if arguments[:1] == b'"':
+            arguments = decode_value(arguments)
+        else:
+            return _slice(name, arguments)
+    if isinstance(arguments, str):
+        value = canonical.parse(arguments)
+        if value is canonical.NOT_JSON:
+            return TEXT, arguments, False, canonical.text_key(name, arguments)
+        return TEXT, arguments, True, canonical.call_key(name, value)
+    value = canonical.keep_decoded(arguments)
+    return VALUE, arguments, True, canonical.call_key(name, value)
+
+
+def _slice(name: str, raw: bytes) -> tuple[int, Any, bool, bytes]:
+    if b"-0" not in raw:
+        try:
+            key = blake2b(
+                orjson.dumps((name, orjson.loads(raw)), option=orjson.OPT_SORT_KEYS),
+                digest_size=canonical.KEY_BYTES,
+            ).digest()
+            return SLICE, raw, True, key
+        except (ValueError, TypeError, RecursionError):
+            pass
+    value = canonical.parse(raw)
+    if value is canonical.NOT_JSON:
+        value = canonical.keep_decoded(decode_value(raw))
+    return VALUE, value, True, canonical.call_key(name, value)
+
+
+def decoded_tools(tools: Sequence[Any]) -> dict[str, Any]:
+    """Schemas by name from a list of tool declarations in any of the usual shapes.
+
+    Known: ``{name, parameters}``, ``{name, input_schema}``, ``{name, inputSchema}``, and the
+    same inside ``function``. Declarations without a name are left out.
+    """
+    schemas: dict[str, Any] = {}
+    for tool in tools:
+        if not isinstance(tool, dict):
+            continue
+        inner = tool.get("function")
+        body = inner if isinstance(inner, dict) else tool
+        name = body.get("name")
+        if isinstance(name, str):
+            for field_name in ("parameters", "input_schema", "inputSchema", "schema"):
+                if field_name in body:
+                    schemas[name] = body[field_name]
+                    break
+            else:
+                schemas[name] = {}
+    return schemas

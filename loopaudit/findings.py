@@ -1,0 +1,126 @@
+"""What policies decide and what a report is made of.
+
+:class:`Decision` is what a guard says about a call or a batch; :class:`Finding` is a
+decision with its place in the transcript; :class:`Problem` is something wrong with the
+transcript itself. All positions are 1-based; ``line`` 0 means that the format has no lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import IntEnum
+from typing import Any
+
+import msgspec
+
+
+class Action(IntEnum):
+    """One ladder for all guards, weakest first. The guard's own word stays beside it."""
+
+    ALLOW = 0
+    OBSERVE = 1
+    WARN = 2
+    NUDGE = 3
+    ASK = 4
+    REJECT = 5
+    BLOCK = 6
+    STRIP_TOOLS = 7
+    STOP = 8
+
+    @property
+    def word(self) -> str:
+        """The word used in reports and on the command line (``hard stop`` for STOP)."""
+        return _WORDS[self]
+
+    @property
+    def slug(self) -> str:
+        """The word used in machine-readable output and in options (``strip_tools``)."""
+        return self.name.lower()
+
+    @property
+    def refuses(self) -> bool:
+        """Whether the call does not run under a guard that says this."""
+        return self in (Action.ASK, Action.REJECT, Action.BLOCK)
+
+
+_WORDS: Mapping[Action, str] = {
+    Action.ALLOW: "allow",
+    Action.OBSERVE: "observe",
+    Action.WARN: "warn",
+    Action.NUDGE: "nudge",
+    Action.ASK: "ask",
+    Action.REJECT: "reject",
+    Action.BLOCK: "block",
+    Action.STRIP_TOOLS: "strip tools",
+    Action.STOP: "hard stop",
+}
+
+
+class Decision(msgspec.Struct, gc=False):
+    """What a guard decided at one call, or at a batch as a whole.
+
+    ``position`` is the 0-based place of the call inside its batch, or -1 where the decision
+    is about the batch. ``own_word`` is the guard's own name for the action (``halt``,
+    ``feedback``); ``count`` is the number that the guard itself counts, by its own rule.
+    ``skipped`` counts the later calls of the batch that a stop left out.
+    """
+
+    action: Action
+    rule: str
+    position: int = -1
+    count: int = 0
+    own_word: str = ""
+    tool: str = ""
+    skipped: int = 0
+    details: dict[str, Any] | None = None
+
+
+class Location(msgspec.Struct, frozen=True, gc=False):
+    """A place in a transcript: its file, line, session, agent, turn, batch and call."""
+
+    path: str
+    line: int = 0
+    session: str = ""
+    agent: str = ""
+    turn: int = 0
+    batch: int = 0
+    call: int = 0
+
+
+class Problem(msgspec.Struct, frozen=True, gc=False):
+    """Something in the input that could not be used as it stands.
+
+    ``damage`` is true where content was lost (a line that is no JSON), false where nothing
+    was (a repeated record, an unknown record kind that carries no call).
+    """
+
+    kind: str
+    message: str
+    line: int = 0
+    damage: bool = False
+
+
+class Problems:
+    """Problems of one transcript: all counted, the first few of each kind kept.
+
+    ``counts`` maps a kind to its number; ``kept`` holds at most :attr:`LIMIT` of each.
+    """
+
+    LIMIT = 20
+
+    def __init__(self) -> None:
+        self.counts: dict[str, int] = {}
+        self.kept: list[Problem] = []
+        self.damaged = 0
+
+    def add(self, kind: str, message: str, *, line: int = 0, damage: bool = False) -> None:
+        """Count a problem, and keep it if it is among the first of its kind."""
+        seen = self.counts.get(kind, 0)
+        self.counts[kind] = seen + 1
+        if damage:
+            self.damaged += 1
+        if seen < self.LIMIT:
+            self.kept.append(Problem(kind, message, line, damage))
+
+    def __bool__(self) -> bool:
+        return bool(self.counts)

@@ -1,0 +1,61 @@
+"""Reads the beginning of a JSON text: what is complete of a cut or a very large document.
+
+One pass over the bytes finds the last place at which the text could be closed, closes the
+open strings, arrays and objects there, and decodes the result.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import orjson
+
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{},:]', re.DOTALL)
+
+
+def complete_prefix(data: bytes) -> Any:
+    """The value that a prefix of a JSON document holds, or ``None`` where there is none.
+
+    The last value of the innermost open container may be missing; a string that is cut is
+    dropped together with its key, everything before it is kept.
+    """
+    stack: list[bytes] = []
+    cut = 0
+    closing = b""
+    expect_value = False
+    for match in _TOKEN.finditer(data):
+        token = match.group()
+        first = token[:1]
+        if first in b"{[":
+            stack.append(b"}" if first == b"{" else b"]")
+            cut, closing = match.end(), b"".join(reversed(stack))
+            expect_value = False
+        elif first in b"}]":
+            if not stack or stack.pop() != first:
+                break
+            cut, closing = match.end(), b"".join(reversed(stack))
+            expect_value = False
+            if not stack:
+                break
+        elif first == b",":
+            # Everything before a comma is a complete member or item.
+            cut, closing = match.start(), b"".join(reversed(stack))
+            expect_value = False
+        elif first == b":":
+            expect_value = True
+        elif expect_value:
+            # A complete string as the value of a key.
+            cut, closing = match.end(), b"".join(reversed(stack))
+            expect_value = False
+    if not cut:
+        return None
+    text = data[:cut] + closing
+    try:
+        return orjson.loads(text)
+    except ValueError:
+        try:
+            return json.loads(text.decode("utf-8", "replace"), strict=False)
+        except (ValueError, RecursionError):
+            return None

@@ -1,0 +1,478 @@
+"""Opens a transcript and hands out its lines, records or document.
+
+A source is a file or standard input, plain, gzip or zstd (recognised by magic bytes). It
+reads forward only, so that a pipe works like a file: the first lines are kept for sniffing
+and given out again. Whatever cannot be read becomes a located :class:`Problem`.
+
+Lines are split at ``\\n`` only (transcripts contain U+2028) and numbered from 1. Decoding
+is tolerant in a fixed order: orjson, then the standard library's reader, which also takes
+lone surrogates, ``NaN`` and control characters, then the same with broken UTF-8 replaced.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import itertools
+import json
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any, Final, Literal, NamedTuple, TypeVar
+
+import orjson
+
+from loopaudit.errors import InputError
+from loopaudit.findings import Problems
+from loopaudit.partial import complete_prefix
+
+BUFFER: Final = 1 << 20
+"""Read-ahead in bytes; the default 8 KiB costs a fifth more on lines longer than that."""
+
+PREFIX_RECORDS: Final = 50
+PREFIX_BYTES: Final = 1 << 18
+"""How much of a transcript is looked at to recognise its format, at most."""
+
+MAX_LINE: Final = 1 << 30
+"""Longest line or document in bytes that is read at all."""
+
+MAX_EXPANDED: Final = 4 << 30
+"""Most bytes that a compressed transcript may expand to, by default."""
+
+GZIP_MAGIC: Final = b"\x1f\x8b"
+ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
+ZIP_MAGIC: Final = b"PK\x03\x04"
+BOM: Final = b"\xef\xbb\xbf"
+
+Shape = Literal["records", "document", "zip", "directory", "empty", "other"]
+
+T = TypeVar("T")
+
+
+class Record(NamedTuple):
+    """One decoded line: its value and its 1-based line number."""
+
+    value: Any
+    line: int
+
+
+class Probe:
+    """What can be known of a transcript from its first :data:`PREFIX_BYTES` bytes.
+
+    ``shape`` tells how it is laid out. ``records`` are the first decoded lines (for a
+    document: nothing). ``document`` is the root value, cut off at the end of the prefix:
+    lists and strings may be shorter than in the file, keys may be missing. ``names`` are
+    the member names of a zip archive or the entries of a directory.
+    """
+
+    __slots__ = ("document", "names", "path", "records", "shape", "text")
+
+    def __init__(self, shape: Shape, path: str = "") -> None:
+        self.shape = shape
+        self.path = path
+        self.records: list[Any] = []
+        self.document: Any = None
+        self.names: list[str] = []
+        self.text = ""
+
+    @property
+    def dicts(self) -> list[dict[str, Any]]:
+        """Those of the first records that are objects."""
+        return [r for r in self.records if isinstance(r, dict)]
+
+
+def tolerant_loads(data: bytes) -> Any:
+    """Decode JSON as tolerantly as Python can.
+
+    Raises:
+        ValueError: the data is no JSON in any reading, or nested too deeply.
+    """
+    try:
+        return orjson.loads(data)
+    except ValueError:
+        pass
+    try:
+        try:
+            return json.loads(data, strict=False)
+        except UnicodeDecodeError:
+            return json.loads(data.decode("utf-8", "replace"), strict=False)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+class Source:
+    """One transcript being read. Use as a context manager; read it once.
+
+    ``name`` is how messages call it (the path as given, or ``<stdin>``); ``problems``
+    collects what could not be used.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None,
+        *,
+        stream: IO[bytes] | None = None,
+        max_expanded: int = MAX_EXPANDED,
+    ) -> None:
+        """Open ``path``, or ``stream`` (standard input when both are ``None``).
+
+        Raises:
+            InputError: there is no such file, it may not be read, or it is a device.
+        """
+        self.path = None if path is None else Path(path)
+        self.name = "<stdin>" if path is None else os.fspath(path)
+        self.problems = Problems()
+        self.compression: str | None = None
+        self.bytes_read = 0
+        self.size = 0
+        self.on_progress: Callable[[int], None] | None = None
+        self._max_expanded = max_expanded
+        self._prefix: list[bytes] = []
+        self._probe: Probe | None = None
+        self._file: IO[bytes] | None = None
+        if self.path is not None and self.path.is_dir():
+            self._probe = Probe("directory", self.name)
+            self._probe.names = sorted(entry.name for entry in self.path.iterdir())
+            return
+        self._file = self._open(stream)
+
+    def __enter__(self) -> Source:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; standard input stays open."""
+        if self._file is not None and self.path is not None:
+            self._file.close()
+
+    # -- opening ---------------------------------------------------------------------------
+
+    def _open(self, stream: IO[bytes] | None) -> IO[bytes]:
+        if self.path is None:
+            raw = stream if stream is not None else sys.stdin.buffer
+            file: IO[bytes] = io.BufferedReader(_Forward(raw), BUFFER)
+        else:
+            try:
+                info = os.stat(self.path)
+                if not stat.S_ISREG(info.st_mode) and not stat.S_ISFIFO(info.st_mode):
+                    raise InputError(
+                        f"{self.name}: not a regular file",
+                        hint="give a transcript file, a directory of them, or - for standard input",
+                    )
+                self.size = info.st_size
+                file = open(self.path, "rb", buffering=BUFFER)  # noqa: SIM115 - closed by close()
+            except OSError as error:
+                reason = (error.strerror or str(error)).lower()
+                raise InputError(f"{self.name}: cannot be read: {reason}") from None
+        head = file.peek(8)[:8] if isinstance(file, io.BufferedReader) else b""
+        if head.startswith(GZIP_MAGIC):
+            self.compression = "gzip"
+            return self._expanded(gzip.GzipFile(fileobj=file, mode="rb"))
+        if head.startswith(ZSTD_MAGIC):
+            self.compression = "zstd"
+            try:
+                import zstandard
+            except ImportError:
+                raise InputError(
+                    f"{self.name}: zstd-compressed, and the package zstandard is not installed",
+                    hint="pip install zstandard, or decompress the file first",
+                ) from None
+            return self._expanded(zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True))
+        return file
+
+    def _expanded(self, inner: Any) -> IO[bytes]:
+        return io.BufferedReader(_Bounded(inner, self._max_expanded, self.name), BUFFER)
+
+    # -- looking ahead ---------------------------------------------------------------------
+
+    def probe(self) -> Probe:
+        """What the first bytes tell; computed once, reads at most the prefix."""
+        if self._probe is None:
+            self._probe = self._make_probe()
+        return self._probe
+
+    def _make_probe(self) -> Probe:
+        file = self._file
+        assert file is not None
+        size = 0
+        try:
+            while size < PREFIX_BYTES and len(self._prefix) < PREFIX_RECORDS:
+                line = file.readline(PREFIX_BYTES - size)
+                if not line:
+                    break
+                if self._prefix and not self._prefix[-1].endswith(b"\n"):
+                    self._prefix[-1] += line
+                else:
+                    self._prefix.append(line)
+                size += len(line)
+        except (OSError, EOFError, ValueError) as error:
+            self._damaged_stream(error, 1)
+        except Exception as error:
+            if type(error).__module__.partition(".")[0] != "zstandard":
+                raise
+            self._damaged_stream(error, 1)
+        if self._prefix and self._prefix[0].startswith(BOM):
+            self._prefix[0] = self._prefix[0][3:]
+        lines = [line for line in self._prefix if line.strip()]
+        if not lines:
+            return Probe("empty", self.name)
+        if lines[0].startswith(ZIP_MAGIC):
+            return self._zip_probe()
+        return _shape(lines, self.name, whole=size < PREFIX_BYTES)
+
+    def _zip_probe(self) -> Probe:
+        probe = Probe("zip", self.name)
+        import zipfile
+
+        try:
+            with zipfile.ZipFile(self.zip_target()) as archive:
+                probe.names = archive.namelist()
+        except (OSError, zipfile.BadZipFile) as error:
+            self.problems.add("damaged_archive", f"the zip archive cannot be read: {error}", damage=True)
+        return probe
+
+    def zip_target(self) -> Any:
+        """What ``zipfile.ZipFile`` can open: the path, or the buffered bytes of a pipe."""
+        if self.path is not None and self.compression is None:
+            return self.path
+        return io.BytesIO(self._all_bytes())
+
+    # -- reading ---------------------------------------------------------------------------
+
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """Every line that is not blank, with its 1-based number. Reads once, forward."""
+        self.probe()
+        file = self._file
+        assert file is not None
+        number = 0
+        report = self.on_progress
+        read = since = 0
+        prefix, self._prefix = self._prefix, []
+        if prefix and not prefix[-1].endswith(b"\n"):
+            prefix[-1] += file.readline()
+        try:
+            for line in itertools.chain(prefix, file):
+                number += 1
+                if report is not None:
+                    read += len(line)
+                    if read - since > BUFFER:
+                        since = read
+                        report(read)
+                if line.isspace():
+                    continue
+                yield number, line
+        except (OSError, EOFError, ValueError) as error:
+            self._damaged_stream(error, number + 1)
+        except Exception as error:
+            if type(error).__module__.partition(".")[0] != "zstandard":
+                raise
+            self._damaged_stream(error, number + 1)
+        if report is not None:
+            report(read)
+
+    def _damaged_stream(self, error: Exception, line: int) -> None:
+        if isinstance(error, _TooLarge):
+            raise InputError(error.args[0], hint="raise the limit with --max-expanded, or decompress it yourself")
+        what = f"{self.compression} stream" if self.compression else "file"
+        self.problems.add("damaged_stream", f"the {what} ends in an error: {error}", line=line, damage=True)
+
+    def decoded(self, decode: Callable[[bytes], T], convert: Callable[[Any], T]) -> Iterator[tuple[int, T]]:
+        """Every line through a typed decoder, with one tolerant path behind it.
+
+        ``decode`` takes a line and raises ``ValueError`` (msgspec's errors are),
+        ``UnicodeDecodeError`` or ``RecursionError`` where it cannot; then the line is read
+        by :func:`tolerant_loads` and ``convert`` makes the same type of the value. A line
+        that neither can read is a ``bad_line`` or a ``not_a_record`` problem.
+        """
+        for number, line in self.lines():
+            try:
+                yield number, decode(line)
+            except (ValueError, RecursionError):
+                try:
+                    value = tolerant_loads(line)
+                except ValueError as error:
+                    self.bad_line(number, line, error)
+                    continue
+                try:
+                    yield number, convert(value)
+                except (ValueError, TypeError, RecursionError):
+                    self.problems.add(
+                        "not_a_record",
+                        "the line is JSON, but no record of this format",
+                        line=number,
+                        damage=True,
+                    )
+
+    def records(self) -> Iterator[Record]:
+        """Every decodable line as a :class:`Record`; the others become problems."""
+        for number, line in self.lines():
+            try:
+                yield Record(orjson.loads(line), number)
+            except ValueError:
+                try:
+                    yield Record(tolerant_loads(line), number)
+                except ValueError as error:
+                    self.bad_line(number, line, error)
+
+    def bad_line(self, number: int, line: bytes, error: Exception) -> None:
+        """Count a line that is no JSON, telling a cut last line from broken ones."""
+        start = line.lstrip()[:1]
+        if not line.endswith(b"\n") and start in (b"{", b"["):
+            self.problems.add("cut_last_line", "the last line is cut off", line=number, damage=True)
+        elif b"\0" in line:
+            self.problems.add("bad_line", "the line contains NUL bytes and is no JSON", line=number, damage=True)
+        elif start in (b"{", b"["):
+            self.problems.add("bad_line", f"not JSON: {_short(error)}", line=number, damage=True)
+        else:
+            self.problems.add("not_json", "the line is text, not JSON", line=number, damage=True)
+
+    def _all_bytes(self) -> bytes:
+        self.probe()
+        file = self._file
+        assert file is not None
+        parts, self._prefix = self._prefix, []
+        total = sum(map(len, parts))
+        while chunk := file.read(BUFFER * 16):
+            parts.append(chunk)
+            total += len(chunk)
+            if total > MAX_LINE:
+                raise InputError(
+                    f"{self.name}: a single JSON document of more than {MAX_LINE >> 20} MiB",
+                    hint="this format is read whole; split the file, or use a line format",
+                )
+            if self.on_progress is not None:
+                self.on_progress(total)
+        return b"".join(parts)
+
+    def document(self) -> Any:
+        """The whole input as one JSON value; a cut document gives what is complete of it.
+
+        Raises:
+            InputError: nothing of it is JSON.
+        """
+        try:
+            data = self._all_bytes()
+        except InputError:
+            raise
+        except (OSError, EOFError, ValueError) as error:
+            self._damaged_stream(error, 0)
+            data = b""
+        try:
+            return tolerant_loads(data)
+        except ValueError as error:
+            value = complete_prefix(data)
+            if value is None:
+                raise InputError(f"{self.name}: not JSON: {_short(error)}") from None
+            line = data.count(b"\n") + 1
+            self.problems.add(
+                "cut_document", "the document is cut off or damaged; read up to there", line=line, damage=True
+            )
+            return value
+
+
+def _short(error: Exception) -> str:
+    return str(error).split("\n", 1)[0][:160]
+
+
+def _shape(lines: list[bytes], name: str, *, whole: bool) -> Probe:
+    """Tell one record a line from one document, and decode what the prefix holds of it.
+
+    A first line longer than the prefix counts as a record, since more lines may follow; its
+    (cut) value is then the only record and the document at once.
+    """
+    cut = not whole and not lines[-1].endswith(b"\n")
+    records: list[Any] = []
+    for line in lines[:-1] if cut else lines:
+        try:
+            records.append(tolerant_loads(line))
+        except ValueError:
+            continue
+    if cut:
+        records.append(complete_prefix(lines[-1]))
+    records = [r for r in records if isinstance(r, (dict, list))]
+    spread = len(lines) > 1 and _pretty_printed(lines)
+    if records and not spread:
+        probe = Probe("records", name)
+        probe.records = records
+        if len(lines) == 1:
+            probe.document = records[0]
+        return probe
+    text = b"".join(lines)
+    if text.lstrip()[:1] in (b"{", b"["):
+        document = None
+        if whole:
+            try:
+                document = tolerant_loads(text)
+            except ValueError:
+                document = None
+        if document is None:
+            document = complete_prefix(text)
+        if isinstance(document, (dict, list)):
+            probe = Probe("document", name)
+            probe.document = document
+            return probe
+    probe = Probe("other", name)
+    probe.text = text[:4096].decode("utf-8", "replace")
+    return probe
+
+
+def _pretty_printed(lines: list[bytes]) -> bool:
+    """Whether the first lines look like one indented document rather than one record each."""
+    first = lines[0].strip()
+    if first in (b"{", b"[", b"[{", b"{}", b"[]"):
+        return len(lines) > 1 and first not in (b"{}", b"[]")
+    try:
+        tolerant_loads(first)
+    except ValueError:
+        return first[:1] in (b"{", b"[") and not lines[1].lstrip().startswith((b'{"', b"{'"))
+    return False
+
+
+class _TooLarge(OSError):
+    """A compressed input expanded beyond its limit."""
+
+
+class _Bounded(io.RawIOBase):
+    """Reads from a decompressor and refuses to go on after a number of bytes."""
+
+    def __init__(self, inner: Any, limit: int, name: str) -> None:
+        self._inner = inner
+        self._left = limit
+        self._limit = limit
+        self._name = name
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._inner.read(len(buffer))
+        self._left -= len(data)
+        if self._left < 0:
+            raise _TooLarge(f"{self._name}: expands to more than {self._limit >> 20} MiB")
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        if not self.closed:
+            self._inner.close()
+        super().close()
+
+
+class _Forward(io.RawIOBase):
+    """Lets a non-seekable stream be buffered with our own buffer size."""
+
+    def __init__(self, inner: IO[bytes]) -> None:
+        self._inner = inner
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        read = getattr(self._inner, "read1", self._inner.read)
+        data = read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)

@@ -58,7 +58,7 @@ def parse(text: str | bytes) -> Any:
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(text)
     if b"-0" in data and _NEGATIVE_ZERO.search(data):
         value = _parse_slowly(data)
-    if data.count(b"[") + data.count(b"{") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
+    if data.count(b"[") + data.count(b"{") > MAX_DEPTH and depth(value) > MAX_DEPTH:
         return NOT_JSON
     return value
 
@@ -75,19 +75,19 @@ def _parse_slowly(data: bytes) -> Any:
     return json.loads(data, parse_int=integer)
 
 
-def _depth(value: Any) -> int:
+def depth(value: Any) -> int:
     """Number of nested containers, counted level by level so that nothing recurses."""
-    depth = 0
+    levels = 0
     level = [value]
     while level:
         containers = [v for v in level if isinstance(v, (dict, list))]
         if not containers:
-            return depth
-        depth += 1
+            return levels
+        levels += 1
         level = []
         for container in containers:
             level.extend(container.values() if isinstance(container, dict) else container)
-    return depth
+    return levels
 
 
 def dump(value: Any) -> bytes:

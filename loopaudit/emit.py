@@ -320,8 +320,7 @@ class Emitter:
             totals.batches += 1
         call = Call(id or f"#{number}", number, name, form, source, mark, is_json, None, line, at)
         batch.calls.append(call)
-        if len(batch.calls) > totals.max_parallel:
-            totals.max_parallel = len(batch.calls)
+        totals.max_parallel = max(totals.max_parallel, len(batch.calls))
         totals.tools[name] = totals.tools.get(name, 0) + 1
         opened = stream.opened
         opened[batch.index] = opened.get(batch.index, 0) + 1

@@ -90,10 +90,7 @@ class Result(msgspec.Struct, gc=False):
         token = self.cached_token
         if token is None:
             source = self.source
-            if len(source) > TOKEN_LIMIT:
-                token = (len(source), hash(source))
-            else:
-                token = self.output
+            token = (len(source), hash(source)) if len(source) > TOKEN_LIMIT else self.output
             self.cached_token = token
         return token
 
@@ -103,10 +100,9 @@ class Result(msgspec.Struct, gc=False):
             source = self.source
             if self.cached_token is None:
                 self.cached_token = (len(source), hash(source))
-            if isinstance(source, bytes):
-                head = source[:4096].decode("utf-8", "replace")
-            else:
-                head = source[:4096]
+            head = source[:4096]
+            if isinstance(head, bytes):
+                head = head.decode("utf-8", "replace")
             self.source = f"{head}\n[{len(source) - 4096} more not kept]"
 
 
@@ -123,6 +119,7 @@ class Call(msgspec.Struct, gc=False):
 
     ``number`` counts distinct calls of the session from 1, over all its agents. ``key`` is
     the canonical key of name and arguments (:func:`loopaudit.canonical.call_key`).
+    ``identities`` are its keys by other ways of comparing, once somebody asked for them.
     """
 
     id: str
@@ -135,6 +132,7 @@ class Call(msgspec.Struct, gc=False):
     result: Result | None = None
     line: int = 0
     at: str | float | None = None
+    identities: object = None
 
     @property
     def arguments(self) -> Any:

@@ -122,5 +122,11 @@ class Problems:
         if seen < self.LIMIT:
             self.kept.append(Problem(kind, message, line, damage))
 
+    def clear(self) -> None:
+        """Start counting anew."""
+        self.counts = {}
+        self.kept = []
+        self.damaged = 0
+
     def __bool__(self) -> bool:
         return bool(self.counts)

@@ -32,7 +32,7 @@ class Registry(Generic[P]):
     def __init__(self, folder: str, constant: str, kind: type[P], word: str) -> None:
         self.folder = folder
         self._constant = constant
-        self._kind = kind
+        self._kind: type[P] = kind
         self._word = word
         self._loaded: dict[str, P] = {}
 

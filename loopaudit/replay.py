@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol
 
 from loopaudit import text
 from loopaudit.emit import Totals
-from loopaudit.events import Batch, Boundary, Call, Event, Turn
+from loopaudit.events import Batch, Call, Event, Turn
 from loopaudit.findings import Action, Decision
 from loopaudit.policy import Context, Guard, Mode, Selected
 from loopaudit.report import Finding, PolicyResult
@@ -108,21 +108,21 @@ class Replay:
                 result.avoided_calls += calls
                 continue
             result.judged_calls += calls
-            try:
-                decisions = lane.guard.judge(batch)
-                if decisions:
-                    self._decided(lane, batch, decisions)
-            except Exception as error:
-                self._crashed(lane, error, batch.line)
+            decisions = self._guarded(lane, lane.guard.judge, batch)
+            if decisions:
+                self._decided(lane, batch, decisions)
         for call in batch.calls:
             if call.result is not None:
                 call.result.shrink()
 
-    def _guarded(self, lane: _Lane, method: Callable[[Any], None], event: Turn | Boundary) -> None:
+    def _guarded(self, lane: _Lane, method: Callable[[Any], Any], event: Event) -> Sequence[Decision] | None:
+        """Let a guard see an event; what it says, or ``None``. A crash puts the guard out."""
         try:
-            method(event)
-        except Exception as error:
+            said = method(event)
+            return list(said) if said else None
+        except Exception as error:  # noqa: BLE001 - a guard is foreign code; its crash is reported
             self._crashed(lane, error, event.line)
+            return None
 
     @staticmethod
     def _crashed(lane: _Lane, error: Exception, line: int) -> None:

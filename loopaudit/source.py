@@ -18,6 +18,7 @@ import json
 import os
 import stat
 import sys
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any, Final, Literal, NamedTuple, TypeVar
@@ -157,7 +158,7 @@ class Source:
             file: IO[bytes] = io.BufferedReader(_Forward(raw), BUFFER)
         else:
             try:
-                info = os.stat(self.path)
+                info = self.path.stat()
                 if not stat.S_ISREG(info.st_mode) and not stat.S_ISFIFO(info.st_mode):
                     raise InputError(
                         f"{self.name}: not a regular file",
@@ -171,7 +172,7 @@ class Source:
         head = file.peek(8)[:8] if isinstance(file, io.BufferedReader) else b""
         if head.startswith(GZIP_MAGIC):
             self.compression = "gzip"
-            return self._expanded(gzip.GzipFile(fileobj=file, mode="rb"))
+            return self._expanded(gzip.GzipFile(fileobj=file, mode="rb"), zlib.error)
         if head.startswith(ZSTD_MAGIC):
             self.compression = "zstd"
             try:
@@ -181,11 +182,12 @@ class Source:
                     f"{self.name}: zstd-compressed, and the package zstandard is not installed",
                     hint="pip install zstandard, or decompress the file first",
                 ) from None
-            return self._expanded(zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True))
+            inner = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
+            return self._expanded(inner, zstandard.ZstdError)
         return file
 
-    def _expanded(self, inner: Any) -> IO[bytes]:
-        return io.BufferedReader(_Bounded(inner, self._max_expanded, self.name), BUFFER)
+    def _expanded(self, inner: Any, error: type[Exception]) -> IO[bytes]:
+        return io.BufferedReader(_Bounded(inner, self._max_expanded, self.name, error), BUFFER)
 
     # -- looking ahead ---------------------------------------------------------------------
 
@@ -210,10 +212,6 @@ class Source:
                     self._prefix.append(line)
                 size += len(line)
         except (OSError, EOFError, ValueError) as error:
-            self._damaged_stream(error, 1)
-        except Exception as error:
-            if type(error).__module__.partition(".")[0] != "zstandard":
-                raise
             self._damaged_stream(error, 1)
         if self._prefix and self._prefix[0].startswith(BOM):
             self._prefix[0] = self._prefix[0][3:]
@@ -267,15 +265,11 @@ class Source:
                 yield number, line
         except (OSError, EOFError, ValueError) as error:
             self._damaged_stream(error, number + 1)
-        except Exception as error:
-            if type(error).__module__.partition(".")[0] != "zstandard":
-                raise
-            self._damaged_stream(error, number + 1)
         if report is not None:
             report(read)
 
     def _damaged_stream(self, error: Exception, line: int) -> None:
-        if isinstance(error, _TooLarge):
+        if isinstance(error, _TooLargeError):
             raise InputError(error.args[0], hint="raise the limit with --max-expanded, or decompress it yourself")
         what = f"{self.compression} stream" if self.compression else "file"
         self.problems.add("damaged_stream", f"the {what} ends in an error: {error}", line=line, damage=True)
@@ -432,27 +426,31 @@ def _pretty_printed(lines: list[bytes]) -> bool:
     return False
 
 
-class _TooLarge(OSError):
+class _TooLargeError(OSError):
     """A compressed input expanded beyond its limit."""
 
 
 class _Bounded(io.RawIOBase):
     """Reads from a decompressor and refuses to go on after a number of bytes."""
 
-    def __init__(self, inner: Any, limit: int, name: str) -> None:
+    def __init__(self, inner: Any, limit: int, name: str, error: type[Exception]) -> None:
         self._inner = inner
         self._left = limit
         self._limit = limit
         self._name = name
+        self._error = error
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        data = self._inner.read(len(buffer))
+        try:
+            data = self._inner.read(len(buffer))
+        except (self._error, EOFError) as error:
+            raise OSError(f"damaged: {error}") from None
         self._left -= len(data)
         if self._left < 0:
-            raise _TooLarge(f"{self._name}: expands to more than {self._limit >> 20} MiB")
+            raise _TooLargeError(f"{self._name}: expands to more than {self._limit >> 20} MiB")
         buffer[: len(data)] = data
         return len(data)
 

@@ -42,31 +42,33 @@ Kind = Literal[
 
 _NAMES: Final[Mapping[Kind, str]] = {
     "read": "read read_file readfile view view_file open_file cat file_reader read_text_file read_many_files "
-    "read_multiple_files get_file get_file_contents notebookread open view_image read_media_file zoom_image "
-    "fs_read readresource read_resource",
+    "read_multiple_files get_file get_file_contents notebookread open view_image read_media_file "
+    "zoom_image fs_read readresource read_resource",
     "list": "ls list list_dir list_directory listdir list_files list_directory_tree directory_tree tree",
     "search": "grep glob search search_files search_file_content search_dir search_file find_file find rg ripgrep "
-    "codebase_search file_search grep_search grep_files search_code code_search find_files list_code_definition_names "
-    "fs_search search_tool toolsearch",
-    "edit": "edit edit_file editfile multiedit multi_edit str_replace str_replace_editor str_replace_based_edit_tool "
-    "file_editor apply_patch applypatch apply_diff search_replace replace replace_in_file insert_content "
-    "insert notebookedit edit_block patch patch_file update_file edit_notebook batch_edit "
-    "search_and_replace smart_edit fs_patch fs_write_patch",
+    "codebase_search file_search grep_search grep_files search_code code_search find_files "
+    "list_code_definition_names fs_search search_tool toolsearch",
+    "edit": "edit edit_file editfile multiedit multi_edit str_replace str_replace_editor "
+    "str_replace_based_edit_tool file_editor apply_patch applypatch apply_diff search_replace replace "
+    "replace_in_file insert_content insert notebookedit edit_block patch patch_file update_file "
+    "edit_notebook batch_edit search_and_replace smart_edit fs_patch fs_write_patch",
     "write": "write write_file writefile write_to_file save_file fs_write overwrite_file writefiletool",
     "create": "create create_file createfile create_new_file new_file",
     "delete": "delete delete_file deletefile remove_file fs_remove rm",
-    "shell": "bash shell sh exec exec_command exec_shell run_command run_shell_command run_terminal_cmd execute_command "
-    "execute_bash terminal local_shell container.exec local_shell_call cmd powershell pwsh run run_in_terminal "
-    "execute_shell_command ipython execute_ipython_cell python execute_code execute_python action shell_command "
-    "execute run_bash bash_command bashcommand execute_cmd run_terminal_command system_exec",
+    "shell": "bash shell sh exec exec_command exec_shell run_command run_shell_command run_terminal_cmd "
+    "execute_command execute_bash terminal local_shell container.exec local_shell_call cmd powershell "
+    "pwsh run run_in_terminal execute_shell_command ipython execute_ipython_cell python execute_code "
+    "execute_python action shell_command execute run_bash bash_command bashcommand execute_cmd "
+    "run_terminal_command system_exec",
     "shell_input": "write_stdin send_input exec_shell_interact send_keys",
-    "poll": "bashoutput taskoutput task_output get_task_output process_status command_status wait wait_for exec_shell_wait "
-    "read_bash write_bash_wait get_status check_status poll job_status get_command_output read_terminal sleep "
-    "agentoutputtool await_shell wait_agent list_background_tasks",
+    "poll": "bashoutput taskoutput task_output get_task_output process_status command_status wait wait_for "
+    "exec_shell_wait read_bash write_bash_wait get_status check_status poll job_status get_command_output "
+    "read_terminal sleep agentoutputtool await_shell wait_agent list_background_tasks",
     "web_fetch": "webfetch web_fetch fetch fetch_url open_url browse read_url url_fetch web_extract http_get",
     "web_search": "websearch web_search search_web google_web_search google_search search_internet exa_search",
-    "plan": "todowrite todo_write todoread todo_read todo update_plan plan write_todos task_list tasklist taskcreate taskupdate "
-    "set_todos update_todo_list manage_todo_list set_todo_list report_intent task_tracker enterplanmode exitplanmode",
+    "plan": "todowrite todo_write todoread todo_read todo update_plan plan write_todos task_list tasklist "
+    "taskcreate taskupdate set_todos update_todo_list manage_todo_list set_todo_list report_intent "
+    "task_tracker enterplanmode exitplanmode",
     "think": "think thought sequentialthinking sequential_thinking reflect",
     "ask": "askuserquestion ask_user ask ask_followup_question ask_human request_user_input question",
     "finish": "finish submit complete attempt_completion final_answer final_result done task_complete end",
@@ -175,9 +177,9 @@ class Translator:
         kind = kind_of(call)
         word = self._words.get(kind, name)
         plain = plain_name(name)
-        if plain not in _EDITORS and kind_of_name(name) not in ("shell", "shell_input"):
-            if len(self._cache) < 4096:
-                self._cache[name] = word
+        by_name = plain not in _EDITORS and kind_of_name(name) not in ("shell", "shell_input")
+        if by_name and len(self._cache) < 4096:
+            self._cache[name] = word
         if word != name and len(self.mapped) < 4096:
             self.mapped[name] = word
         return word

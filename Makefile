@@ -1,0 +1,55 @@
+# Everything a fresh machine needs is Python 3.11 or newer with venv and pip, and make.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+TESTS ?=
+
+.PHONY: demo test lint bench screenshot docs vectors golden clean help
+
+help:
+	@echo "make demo        set up and replay the sample transcripts"
+	@echo "make test        set up and run linters, types, tests and coverage"
+	@echo "make bench       print the performance table"
+	@echo "make screenshot  write docs/screenshot.svg from the real program"
+	@echo "make docs        write the generated pages under docs/"
+	@echo "make golden      accept the reports of today as the expected ones"
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "loopaudit needs Python 3.11 or newer; set PYTHON=...")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+demo: $(VENV)/.installed
+	$(BIN)/loopaudit replay sample_transcripts
+
+test: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest --numprocesses 2 --cov --cov-report= $(TESTS)
+	$(BIN)/coverage report --skip-covered --show-missing
+
+bench: $(VENV)/.dev
+	$(BIN)/python -m benchmarks
+
+screenshot: $(VENV)/.installed
+	$(BIN)/python -m docs.make_screenshot docs/screenshot.svg
+
+docs: $(VENV)/.installed
+	$(BIN)/python -m docs.generate
+
+golden: $(VENV)/.dev
+	$(BIN)/python -m pytest tests/reports --update-golden
+
+vectors: $(VENV)/.dev
+	$(BIN)/python -m tests.make_vector_subset
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage.*

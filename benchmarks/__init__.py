@@ -1,0 +1,1 @@
+"""Measures loopaudit against the cost of decoding the same bytes; see README.md beside this file."""

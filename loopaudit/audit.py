@@ -1,0 +1,245 @@
+"""The whole program without its command line: paths and options in, a :class:`Report` out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import IO, Any
+
+from loopaudit.discover import Found, Input, discover
+from loopaudit.emit import Emitter, Totals
+from loopaudit.errors import ExitCode, InputError, LoopauditError
+from loopaudit.events import Event, Level
+from loopaudit.findings import Problem, Problems
+from loopaudit.hindsight.observer import Hindsight
+from loopaudit.policy import Mode, Selected
+from loopaudit.recognise import recognise
+from loopaudit.replay import Replay
+from loopaudit.report import FileProblem, PolicyInfo, Report, TranscriptResult
+from loopaudit.source import MAX_EXPANDED, Source
+from loopaudit.version import __version__
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Everything that decides what a replay finds; two equal runs give equal reports.
+
+    ``map_names`` maps tool names to each guard's vocabulary; ``schemas`` are JSON Schemas of
+    tool arguments given beside the transcript, by recorded name. ``max_expanded`` bounds
+    what a compressed input may expand to, in bytes.
+    """
+
+    policies: Sequence[Selected]
+    mode: Mode = "enforced"
+    map_names: bool = True
+    failure_level: Level = "exit_code"
+    format_id: str | None = None
+    schemas: Mapping[str, Any] = field(default_factory=dict)
+    hindsight: bool = True
+    max_expanded: int = MAX_EXPANDED
+
+
+@dataclass(slots=True)
+class FileAudit:
+    """What one input gave: its conversations, or why it gave none.
+
+    ``ignored`` is set for a file of a directory that is no transcript.
+    """
+
+    transcripts: list[TranscriptResult] = field(default_factory=list)
+    failure: FileProblem | None = None
+    ignored: str | None = None
+
+
+class NoConversationError(InputError):
+    """A file of a known format in which nobody says or does anything."""
+
+
+class _Session:
+    """Collects the conversations of one file as the emitter finishes them."""
+
+    def __init__(self, name: str, options: Options, problems: Problems) -> None:
+        self.name = name
+        self.format = ""
+        self.options = options
+        self.problems = problems
+        self.done: list[TranscriptResult] = []
+        self.emitter = Emitter(self._event, problems, failure_level=options.failure_level, on_session=self._finished)
+        self._replay: Replay | None = None
+        self._hindsight: Hindsight | None = None
+
+    def _event(self, event: Event) -> None:
+        replay = self._replay
+        if replay is None:
+            replay = self._begin()
+        replay.feed(event)
+
+    def _begin(self) -> Replay:
+        options = self.options
+        totals = self.emitter.totals
+        totals.schemas.update(options.schemas)
+        self._hindsight = Hindsight() if options.hindsight else None
+        observers = [] if self._hindsight is None else [self._hindsight]
+        self._replay = Replay(
+            options.policies,
+            mode=options.mode,
+            map_names=options.map_names,
+            schemas=totals.schemas,
+            observers=observers,
+        )
+        return self._replay
+
+    def _finished(self, session: str, totals: Totals) -> None:
+        replay = self._replay or self._begin()
+        result = TranscriptResult(
+            path=self.name,
+            session=session,
+            format=self.format,
+            counts=_counts(totals),
+            agents=sorted(a for a in totals.agents if a),
+            models=sorted(totals.models),
+            tools=dict(sorted(totals.tools.items())),
+            policies=replay.finish(totals),
+        )
+        if self._hindsight is not None:
+            self._hindsight.finish().apply(result)
+        self._replay = self._hindsight = None
+        self._take_problems(result)
+        self.done.append(result)
+
+    def _take_problems(self, result: TranscriptResult) -> None:
+        """Give the problems found so far to a conversation, and start counting anew."""
+        problems = self.problems
+        result.problems.extend(problems.kept)
+        for kind, count in problems.counts.items():
+            result.problem_counts[kind] = result.problem_counts.get(kind, 0) + count
+        result.damaged += problems.damaged
+        problems.clear()
+
+    def close(self) -> None:
+        """Finish the last conversation and attach problems that came after it."""
+        self.emitter.finish()
+        if self.problems and self.done:
+            self._take_problems(self.done[-1])
+
+
+def _counts(totals: Totals) -> dict[str, int | float | None]:
+    names = (
+        "turns batches text_replies calls results unanswered orphan_results errors denied cancelled sidechain_calls "
+        "max_parallel repeated_ids repeated_records compactions input_tokens output_tokens cache_read_tokens "
+        "cache_write_tokens"
+    )
+    counts: dict[str, int | float | None] = {name: getattr(totals, name) for name in names.split()}
+    for level in ("flag", "exit_code", "text"):
+        counts[f"errors_by_{level}"] = totals.errors_by_level.get(level, 0)
+    if not totals.success_known and not totals.errors:
+        counts["errors"] = None
+    counts["duration"] = totals.duration
+    return counts
+
+
+def audit_source(source: Source, options: Options, *, name: str | None = None) -> list[TranscriptResult]:
+    """Read one opened transcript and replay it; one result per conversation in it.
+
+    Raises:
+        InputError: it is empty, unrecognised, or holds no conversation.
+    """
+    reader = recognise(source, options.format_id)
+    session = _Session(name or source.name, options, source.problems)
+    session.format = reader.id
+    reader.read(source, session.emitter)
+    session.close()
+    if not session.done:
+        kept: list[Problem] = source.problems.kept
+        first = f"; first problem: line {kept[0].line}: {kept[0].message}" if kept else ""
+        raise NoConversationError(f"{source.name}: read as {reader.id}, but it holds no conversation{first}")
+    return session.done
+
+
+def audit_input(
+    item: Input,
+    options: Options,
+    *,
+    stream: IO[bytes] | None = None,
+    on_progress: Callable[[int], None] | None = None,
+) -> FileAudit:
+    """Audit one input. Whatever is wrong with it becomes part of the result."""
+    try:
+        with Source(item.path, stream=stream, max_expanded=options.max_expanded) as source:
+            source.on_progress = on_progress
+            if not item.named and options.format_id is None:
+                try:
+                    recognise(source)
+                except InputError:
+                    return FileAudit(ignored="not a transcript")
+            return FileAudit(audit_source(source, options, name=item.name))
+    except NoConversationError as error:
+        if not item.named:
+            return FileAudit(ignored="no conversation in it")
+        return FileAudit(failure=FileProblem(item.name, error.message, error.hint, error.exit_code))
+    except LoopauditError as error:
+        return FileAudit(failure=FileProblem(item.name, error.message, error.hint, error.exit_code))
+    except Exception as error:  # noqa: BLE001 - one transcript must not end the run; reported, exit code 5
+        message = f"{item.name}: the reader failed: {type(error).__name__}: {error}"
+        return FileAudit(failure=FileProblem(item.name, message, "please report this", ExitCode.INTERNAL))
+
+
+def audit(
+    paths: Iterable[str],
+    options: Options,
+    *,
+    stream: IO[bytes] | None = None,
+    on_file: Callable[[Input, FileAudit], None] | None = None,
+    on_found: Callable[[Found], Callable[[int], None] | None] | None = None,
+) -> Report:
+    """Find, read and replay everything that ``paths`` name.
+
+    ``on_found`` is told what there is and may return a function that is told the bytes read
+    of the current file; ``on_file`` is told of each finished input.
+
+    Raises:
+        InputError: a path does not exist.
+    """
+    found = discover(paths)
+    on_progress = on_found(found) if on_found is not None else None
+    report = new_report(options)
+    report.ignored = found.ignored
+    for item in found.inputs:
+        result = audit_input(item, options, stream=stream, on_progress=on_progress)
+        add(report, result)
+        if on_file is not None:
+            on_file(item, result)
+    return report
+
+
+def new_report(options: Options) -> Report:
+    """An empty report that names how it was made."""
+    infos = [
+        PolicyInfo(
+            label=s.label,
+            policy=s.policy.id,
+            title=s.policy.title,
+            origin=" ".join(part for part in (s.policy.origin.project, s.policy.origin.version) if part),
+            params=s.params.as_dict(),
+            rules=dict(s.policy.rules),
+            needs=dict(s.policy.needs),
+        )
+        for s in options.policies
+    ]
+    return Report(
+        version=__version__,
+        mode=options.mode,
+        tool_names="mapped" if options.map_names else "literal",
+        failure_level=options.failure_level,
+        policies=infos,
+        transcripts=[],
+    )
+
+
+def add(report: Report, result: FileAudit) -> None:
+    """Put what one input gave into the report."""
+    report.transcripts.extend(result.transcripts)
+    if result.failure is not None:
+        report.failures.append(result.failure)
+    if result.ignored is not None:
+        report.ignored[result.ignored] = report.ignored.get(result.ignored, 0) + 1

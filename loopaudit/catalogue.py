@@ -1,0 +1,199 @@
+"""Shows what policies and formats there are: the lists and pages of the command line.
+
+The same facts make the pages under ``docs/policies`` (:func:`policy_page`), which a test
+compares with the files.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from loopaudit.policy import Policy
+from loopaudit.recognise import ranked
+from loopaudit.registry import policies
+from loopaudit.selection import MISSION
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def docstring(policy: Policy) -> str:
+    """The specification of a policy: the docstring of its module."""
+    module = sys.modules[policy.start.__module__]
+    return inspect.cleandoc(module.__doc__ or "")
+
+
+def summary(policy: Policy) -> str:
+    """The first sentence of the specification."""
+    return docstring(policy).split("\n\n", 1)[0].replace("\n", " ")
+
+
+def defaults(policy: Policy) -> dict[str, Any]:
+    """Parameters with their defaults."""
+    return policy.params().as_dict()
+
+
+def policies_json() -> str:
+    """All policies as a JSON list."""
+    rows = [
+        {
+            "id": p.id,
+            "title": p.title,
+            "summary": summary(p),
+            "ideas": list(p.ideas),
+            "actions": list(p.actions),
+            "rules": dict(p.rules),
+            "needs": dict(p.needs),
+            "essential": sorted(p.essential),
+            "defaults": defaults(p),
+            "variants": {name: dict(values) for name, values in p.variants.items()},
+            "origin": {"project": p.origin.project, "version": p.origin.version, "link": p.origin.link},
+            "default": p.id in MISSION,
+        }
+        for p in policies().all()
+    ]
+    return orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode()
+
+
+def policies_text(console: Console, *, defaults: bool) -> None:
+    """All policies, the default set first."""
+    from rich.table import Table
+
+    everything = sorted(policies().all(), key=lambda p: (p.id not in MISSION, p.id))
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for column in ("policy", "watches for", "does", "needs"):
+        table.add_column(column, overflow="fold", no_wrap=column == "policy")
+    for policy in everything:
+        needs = ", ".join(["calls", *(n if n in policy.essential else f"({n})" for n in policy.needs)])
+        name = policy.id if policy.id not in MISSION else f"{policy.id} *"
+        table.add_row(name, "; ".join(policy.ideas), ", ".join(policy.actions), needs)
+        if defaults:
+            values = ", ".join(f"{k}={v}" for k, v in policy.params().as_dict().items()) or "no parameters"
+            variants = f"; variants: {', '.join(policy.variants)}" if policy.variants else ""
+            table.add_row("", f"[dim]{values}{variants}[/dim]", "", "")
+    console.print(table)
+    console.print("\n* the default set. (needs in parentheses: part of the guard works without)", style="dim")
+    console.print("loopaudit explain NAME shows a policy's page.", style="dim")
+
+
+def explain(console: Console, name: str) -> None:
+    """A policy's page on the terminal."""
+    from rich.markup import escape
+
+    policy = policies().get(name)
+    console.print(f"[bold]{policy.title}[/bold]  [dim]{escape(_origin(policy))}[/dim]")
+    console.print()
+    for line in docstring(policy).splitlines():
+        heading = bool(line) and not line.startswith(" ") and line in _HEADINGS
+        console.print(f"[bold]{line}[/bold]" if heading else escape(line), soft_wrap=False)
+    console.print()
+    console.print("[bold]Rules[/bold]")
+    for rule, text in policy.rules.items():
+        console.print(f"    {rule}: {escape(text)}")
+    console.print("[bold]Parameters[/bold]")
+    for field in fields(policy.params):
+        value = getattr(policy.params(), field.name)
+        console.print(f"    {field.name} = {value}  [dim]{escape(policy.params.DOCS.get(field.name, ''))}[/dim]")
+    if not fields(policy.params):
+        console.print("    none")
+    for variant, values in policy.variants.items():
+        given = ", ".join(f"{k}={v}" for k, v in values.items())
+        console.print(f"    variant {policy.id}:{variant}  [dim]{escape(given)}[/dim]")
+    if policy.needs:
+        console.print("[bold]Without[/bold]")
+        for need, loss in policy.needs.items():
+            grave = " (cannot evaluate)" if need in policy.essential else ""
+            console.print(f"    {need}: {escape(loss)}{grave}")
+
+
+def _origin(policy: Policy) -> str:
+    return " ".join(part for part in (policy.origin.project, policy.origin.version, policy.origin.link) if part)
+
+
+def formats_json() -> str:
+    """All formats as a JSON list."""
+    rows = [
+        {
+            "id": r.id,
+            "title": r.title,
+            "recognised_by": r.looked_for,
+            "carries": dict(r.carries),
+            "evidence": r.evidence,
+            "written_by": r.written_by,
+            "where": r.where,
+        }
+        for r in sorted(ranked(), key=lambda r: r.id)
+    ]
+    return orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode()
+
+
+_EVIDENCE = {"data": "real files", "source": "writer's source only", "unseen": "documentation only"}
+
+
+def formats_text(console: Console) -> None:
+    """All formats with how each is recognised and what it carries."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for column in ("format", "recognised by", "carries", "checked on"):
+        table.add_column(column, overflow="fold", no_wrap=column == "format")
+    for reader in sorted(ranked(), key=lambda r: r.id):
+        carries = "; ".join(f"{k}: {v}" if v else k for k, v in reader.carries.items())
+        table.add_row(reader.id, reader.looked_for, carries, _EVIDENCE[reader.evidence])
+    console.print(table)
+
+
+_HEADINGS = frozenset({"Watches", "Acts", "Resets", "Blind to", "Complaints", "Examples", "Source"})
+
+
+def policy_page(policy: Policy) -> str:
+    """The Markdown page of a policy, generated from its docstring and declarations."""
+    lines = [f"# {policy.title}", ""]
+    body: list[str] = []
+    section = ""
+    for line in docstring(policy).splitlines():
+        if line in _HEADINGS:
+            section = line
+            body += [f"## {line}", ""]
+            if line == "Examples":
+                body.append("```text")
+            continue
+        if section == "Examples" and line and not line.startswith(" "):
+            section = ""
+        text = line[4:] if line.startswith("    ") else line
+        if section == "Examples" and not text:
+            body += ["```", ""]
+            section = "after"
+            continue
+        body.append(text)
+    if section == "Examples":
+        body += ["```"]
+    lines += body
+    lines += ["", "## Rules", "", *(f"- `{rule}`: {text}" for rule, text in policy.rules.items()), ""]
+    lines += ["## Parameters", ""]
+    if fields(policy.params):
+        lines += ["| parameter | default | meaning |", "| --- | --- | --- |"]
+        for field in fields(policy.params):
+            value = getattr(policy.params(), field.name)
+            lines.append(f"| `{field.name}` | `{value}` | {policy.params.DOCS.get(field.name, '')} |")
+    else:
+        lines.append("None.")
+    if policy.variants:
+        lines += ["", "Variants:", ""]
+        for variant, values in policy.variants.items():
+            given = ", ".join(f"`{k}={v}`" for k, v in values.items())
+            lines.append(f"- `{policy.id}:{variant}` sets {given}")
+    lines += ["", "## Needs", ""]
+    if policy.needs:
+        for need, loss in policy.needs.items():
+            grave = " (cannot evaluate)" if need in policy.essential else ""
+            lines.append(f"- {need}: without, {loss}{grave}")
+    else:
+        lines.append("Only the calls.")
+    lines += ["", f"Imitates {_origin(policy)}." if policy.origin.version else "Imitates no single original.", ""]
+    return "\n".join(lines)

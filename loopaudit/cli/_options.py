@@ -1,0 +1,170 @@
+"""Options that several commands share, and what they turn into."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from loopaudit.errors import InputError, UsageError, did_you_mean
+
+if TYPE_CHECKING:
+    from loopaudit.audit import Options
+
+Paths = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="PATH...",
+        help="Transcripts: files, directories, quoted globs, or - for standard input.",
+        show_default=False,
+    ),
+]
+Policies = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--policy",
+        "-p",
+        metavar="NAME",
+        help="A policy to replay: NAME, NAME:VARIANT, NAME(parameter=value), or a group (mission, field, all). "
+        "Repeatable. Default: mission.",
+        show_default=False,
+    ),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="POLICY.PARAM=VALUE",
+        help="Change a parameter of a selected policy. Repeatable.",
+        show_default=False,
+    ),
+]
+ModeOption = Annotated[
+    str,
+    typer.Option(
+        "--mode",
+        help="enforced: what a guard refuses never happened for it, and a stop ends its turn. "
+        "shadow: it watches every call and acts on nothing.",
+    ),
+]
+ToolNames = Annotated[
+    str,
+    typer.Option(
+        "--tool-names", help="mapped: tool names are mapped to each guard's vocabulary. literal: they are not."
+    ),
+]
+Failure = Annotated[
+    str,
+    typer.Option(
+        "--failure",
+        help="The weakest sign that counts as a failed call: flag, exit-code, or text (words of the result).",
+    ),
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        "-f",
+        metavar="NAME",
+        help="Read the inputs as this format instead of recognising it.",
+        show_default=False,
+    ),
+]
+ToolsFile = Annotated[
+    Path | None,
+    typer.Option("--tools", metavar="FILE", help="JSON file with the tools' argument schemas.", show_default=False),
+]
+MaxExpanded = Annotated[
+    int, typer.Option("--max-expanded", metavar="MIB", help="Refuse a compressed input that expands to more than this.")
+]
+
+
+def choice(value: str, allowed: tuple[str, ...], option: str) -> str:
+    """The value, in one of the allowed spellings (``exit_code`` for ``exit-code``).
+
+    Raises:
+        UsageError: it is none of them.
+    """
+    spelled = value.replace("_", "-").lower()
+    if spelled not in allowed:
+        hint = did_you_mean(spelled, allowed) or "use " + ", ".join(allowed)
+        raise UsageError(f"{option}: {value!r} is none of {', '.join(allowed)}", hint=hint)
+    return spelled
+
+
+def load_schemas(path: Path | None) -> dict[str, Any]:
+    """Argument schemas by tool name from a file: a list of declarations, or an object by name.
+
+    Raises:
+        InputError: the file cannot be read, or is of another shape.
+    """
+    if path is None:
+        return {}
+    from loopaudit.emit import decoded_tools
+    from loopaudit.source import tolerant_loads
+
+    try:
+        value = tolerant_loads(path.read_bytes())
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {(error.strerror or str(error)).lower()}") from None
+    except ValueError as error:
+        raise InputError(f"{path}: not JSON: {error}") from None
+    if isinstance(value, dict) and isinstance(value.get("tools"), (list, dict)):
+        value = value["tools"]
+    schemas = decoded_tools(value) if isinstance(value, list) else value if isinstance(value, dict) else {}
+    if not schemas:
+        raise InputError(
+            f"{path}: no tool schemas in it",
+            hint='expected a list of tool declarations, or {"tool name": {JSON Schema of its arguments}}',
+        )
+    return schemas
+
+
+def replay_options(
+    *,
+    policy: list[str] | None,
+    settings: list[str] | None,
+    mode: str,
+    tool_names: str,
+    failure: str,
+    format_id: str | None,
+    tools: Path | None,
+    max_expanded: int,
+) -> Options:
+    """The audit's options from the command line's."""
+    from loopaudit.audit import Options
+    from loopaudit.registry import readers
+    from loopaudit.selection import select
+
+    if format_id is not None:
+        readers().get(format_id)
+    level = choice(failure, ("flag", "exit-code", "text"), "--failure").replace("-", "_")
+    return Options(
+        policies=select(policy or (), settings or ()),
+        mode=choice(mode, ("enforced", "shadow"), "--mode"),  # type: ignore[arg-type]
+        map_names=choice(tool_names, ("mapped", "literal"), "--tool-names") == "mapped",
+        failure_level=level,  # type: ignore[arg-type]
+        format_id=format_id,
+        schemas=load_schemas(tools),
+        max_expanded=max_expanded << 20,
+    )
+
+
+def write_output(data: bytes, target: str | None) -> None:
+    """Write to a file, or to standard output when ``target`` is ``None`` or ``-``.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    if target in (None, "-"):
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    path = Path(str(target))
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None

@@ -1,0 +1,107 @@
+"""Builds the command line and runs it; turns every error into one sentence and an exit code.
+
+Only the module of the command that is run is imported: a command module names its function
+``command`` and its help is that function's docstring. ``--help`` of the whole program loads
+them all.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import typer
+
+from loopaudit.errors import ExitCode, LoopauditError
+
+EPILOG = (
+    "Exit codes: 0 done, nothing that fails the run; 1 a finding that --fail-on or a threshold names; 2 wrong usage "
+    "or configuration; 3 a regression against expectations or baseline; 4 an input could not be read (or only "
+    "partly, under --strict); 5 a policy, a reader or the program itself failed."
+)
+
+
+def command_names() -> list[str]:
+    """Names of all commands, by the modules in this folder (``new_policy`` is ``new-policy``)."""
+    here = Path(__file__).parent
+    modules = (p.stem for p in here.glob("*.py"))
+    return sorted(m.replace("_", "-") for m in modules if m != "app" and not m.startswith("_"))
+
+
+def build(names: list[str]) -> typer.Typer:
+    """The application with these commands."""
+    app = typer.Typer(
+        name="loopaudit",
+        help="Replays recorded agent transcripts through loop guards, and tells in hindsight which were right.",
+        epilog=EPILOG,
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        add_completion=False,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    )
+
+    @app.callback()
+    def root(
+        version: bool = typer.Option(False, "--version", "-V", help="Show the version and exit.", is_eager=True),
+    ) -> None:
+        if version:
+            from loopaudit.version import __version__
+
+            typer.echo(f"loopaudit {__version__}")
+            raise typer.Exit
+
+    for name in names:
+        module = import_module(f"loopaudit.cli.{name.replace('-', '_')}")
+        app.command(name, epilog=getattr(module, "EPILOG", None))(module.command)
+    return app
+
+
+def run(arguments: list[str]) -> int:
+    """Run the program on these arguments and return its exit code. Never raises."""
+    first = next((a for a in arguments if not a.startswith("-")), None)
+    known = command_names()
+    names = [first] if first in known and arguments[0] == first else known
+    try:
+        _start(names, arguments)
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else ExitCode.OK if stop.code is None else ExitCode.USAGE
+    except LoopauditError as error:
+        report_error(error)
+        return error.exit_code
+    except BrokenPipeError:
+        # The reader of our output went away (`| head`): not our failure, and nothing to say.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.OK
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+    except Exception as error:  # noqa: BLE001 - the top of the program; reported, exit code 5
+        return _internal(error)
+    return ExitCode.OK
+
+
+def _start(names: list[str], arguments: list[str]) -> None:
+    build(names)(arguments, prog_name="loopaudit")
+    sys.stdout.flush()
+
+
+def report_error(error: LoopauditError) -> None:
+    """One sentence and its hint on standard error."""
+    from loopaudit.text import visible
+
+    print(f"loopaudit: error: {visible(error.message)}", file=sys.stderr)
+    if error.hint:
+        print(f"  hint: {visible(error.hint)}", file=sys.stderr)
+
+
+def _internal(error: Exception) -> int:
+    if os.environ.get("LOOPAUDIT_TRACEBACK"):
+        import traceback
+
+        traceback.print_exc()
+    print(f"loopaudit: internal error: {type(error).__name__}: {error}", file=sys.stderr)
+    print("  hint: set LOOPAUDIT_TRACEBACK=1 to see where, and please report it", file=sys.stderr)
+    return ExitCode.INTERNAL

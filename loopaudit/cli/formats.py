@@ -1,0 +1,21 @@
+"""``loopaudit formats``: what transcripts can be read."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def command(
+    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+) -> None:
+    """List the transcript formats: how each is recognised and what it carries."""
+    from loopaudit.catalogue import formats_json, formats_text
+
+    if as_json:
+        typer.echo(formats_json())
+        return
+    from rich.console import Console
+
+    formats_text(Console(highlight=False, emoji=False))

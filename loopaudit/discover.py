@@ -1,0 +1,146 @@
+"""Finds transcripts: files, directories, globs and standard input.
+
+A path that a user names is always an input. Inside a directory every regular file is looked
+at, and what is no transcript is ignored and counted by reason. A directory may itself be
+one transcript (a folder of events); then its files are not looked at one by one.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from loopaudit.errors import InputError
+from loopaudit.recognise import claim
+from loopaudit.source import Source
+
+SKIPPED_DIRECTORIES: Final = frozenset(
+    {".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", ".mypy_cache", ".ruff_cache", ".pytest_cache"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """Something to audit. ``path`` is ``None`` for standard input; ``size`` in bytes.
+
+    ``named`` is true where the user named it: then it must be a transcript.
+    """
+
+    path: Path | None
+    named: bool
+    size: int = 0
+
+    @property
+    def name(self) -> str:
+        """How messages and reports call it."""
+        return "<stdin>" if self.path is None else self.path.as_posix()
+
+
+@dataclass(slots=True)
+class Found:
+    """Inputs in a stable order, and how many files of directories were left out, by reason."""
+
+    inputs: list[Input] = field(default_factory=list)
+    ignored: dict[str, int] = field(default_factory=dict)
+
+    def ignore(self, reason: str) -> None:
+        """Count a file that is no transcript."""
+        self.ignored[reason] = self.ignored.get(reason, 0) + 1
+
+
+def discover(paths: Iterable[str]) -> Found:
+    """Expand what a user named into inputs, each once.
+
+    Raises:
+        InputError: a path does not exist, or a pattern matches nothing.
+    """
+    found = Found()
+    seen: set[str] = set()
+    for given in paths:
+        for item in _expand(given, found):
+            identity = item.name if item.path is None else os.path.realpath(item.path)
+            if identity not in seen:
+                seen.add(identity)
+                found.inputs.append(item)
+    return found
+
+
+def _expand(given: str, found: Found) -> Iterator[Input]:
+    if given == "-":
+        yield Input(None, named=True)
+        return
+    path = Path(given)
+    if path.is_dir():
+        yield from _directory(path, found)
+        return
+    if path.exists():
+        yield Input(path, named=True, size=path.stat().st_size)
+        return
+    if any(c in given for c in "*?["):
+        matches = sorted(glob.glob(given, recursive=True))
+        if matches:
+            for match in matches:
+                yield from _expand(match, found)
+            return
+        raise InputError(f"{given}: the pattern matches no file", hint="quote it, or check the folder")
+    raise InputError(f"{given}: no such file or directory", hint=_similar(path))
+
+
+def _similar(path: Path) -> str | None:
+    from difflib import get_close_matches
+
+    try:
+        names = [entry.name for entry in path.parent.iterdir()]
+    except OSError:
+        return f"the folder {path.parent.as_posix()} does not exist"
+    near = get_close_matches(path.name, names, n=2)
+    return "did you mean " + " or ".join((path.parent / n).as_posix() for n in near) + "?" if near else None
+
+
+def _directory(root: Path, found: Found) -> Iterator[Input]:
+    if _is_transcript(root):
+        yield Input(root, named=True, size=_tree_size(root))
+        return
+    for folder, subfolders, names in os.walk(root):
+        here = Path(folder)
+        kept = []
+        for name in sorted(subfolders):
+            if name in SKIPPED_DIRECTORIES:
+                continue
+            inner = here / name
+            if _is_transcript(inner):
+                yield Input(inner, named=False, size=_tree_size(inner))
+            else:
+                kept.append(name)
+        subfolders[:] = kept
+        for name in sorted(names):
+            path = here / name
+            try:
+                if not path.is_file():
+                    found.ignore("not a regular file")
+                    continue
+                size = path.stat().st_size
+            except OSError:
+                found.ignore("unreadable")
+                continue
+            if size == 0:
+                found.ignore("empty")
+                continue
+            yield Input(path, named=False, size=size)
+
+
+def _is_transcript(folder: Path) -> bool:
+    """Whether a directory is one transcript by the names in it."""
+    try:
+        with Source(folder) as source:
+            return claim(source.probe()) is not None
+    except OSError:
+        return False
+
+
+def _tree_size(root: Path) -> int:
+    return sum(f.stat().st_size for f in root.rglob("*") if f.is_file())

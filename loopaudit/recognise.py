@@ -1,0 +1,89 @@
+"""Tells which format a transcript has, by its content alone.
+
+Every reader's sniffer looks at the same :class:`~loopaudit.source.Probe`; the first in rank
+order that claims it reads it. An input that nobody claims gets an error that names the
+formats it resembles most and what was looked for.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from loopaudit.errors import InputError
+from loopaudit.reader import Reader
+from loopaudit.registry import readers
+from loopaudit.source import Probe, Source
+
+
+def recognise(source: Source, format_id: str | None = None) -> Reader:
+    """The reader for a source.
+
+    Raises:
+        InputError: it is empty, or no reader claims it.
+        UsageError: ``format_id`` is no known format.
+    """
+    if format_id is not None:
+        return readers().get(format_id)
+    probe = source.probe()
+    reader = claim(probe)
+    if reader is not None:
+        return reader
+    if probe.shape == "empty":
+        raise InputError(f"{source.name}: the file is empty")
+    raise InputError(f"{source.name}: not a transcript in any known format", hint=_nearest(probe))
+
+
+def claim(probe: Probe) -> Reader | None:
+    """The first reader in rank order that claims a probe."""
+    if probe.shape == "empty":
+        return None
+    for reader in ranked():
+        if reader.sniff(probe) is not None:
+            return reader
+    return None
+
+
+def claims(probe: Probe) -> list[tuple[Reader, str]]:
+    """All readers that claim a probe, with their reasons; more than one is a defect."""
+    found = []
+    for reader in ranked():
+        reason = reader.sniff(probe)
+        if reason is not None:
+            found.append((reader, reason))
+    return found
+
+
+def ranked() -> list[Reader]:
+    """All built-in readers in the order in which they are asked."""
+    return sorted(readers().all(), key=lambda r: (r.rank, r.id))
+
+
+def _nearest(probe: Probe) -> str:
+    """A hint with the formats whose description shares most words with the content's keys."""
+    keys = _keys(probe)
+    everyone = ranked()
+    scored = sorted(everyone, key=lambda r: -len(keys & set(re.findall(r"[\w$]+", r.looked_for))))
+    near = [r for r in scored if keys & set(re.findall(r"[\w$]+", r.looked_for))][:3]
+    if probe.shape == "other":
+        return "it is not JSON; `loopaudit formats` lists what can be read"
+    if not near:
+        return f"looked for {len(everyone)} formats, see `loopaudit formats`; --format NAME reads it as one of them"
+    listed = "; ".join(f"{r.id} (has {r.looked_for})" for r in near)
+    return f"nearest: {listed}; --format NAME reads it as one of them"
+
+
+def _keys(probe: Probe) -> set[str]:
+    keys: set[str] = set()
+    values: list[Any] = [*probe.dicts[:20]]
+    if probe.document is not None:
+        values.append(probe.document)
+    for value in values:
+        items = value[:5] if isinstance(value, list) else [value]
+        for item in items:
+            if isinstance(item, dict):
+                keys.update(str(k) for k in item)
+                kind = item.get("type", item.get("role"))
+                if isinstance(kind, str):
+                    keys.add(kind)
+    return keys

@@ -133,6 +133,8 @@ class Source:
         self._prefix: list[bytes] = []
         self._probe: Probe | None = None
         self._file: IO[bytes] | None = None
+        self._opened: IO[bytes] | None = None
+        self._archive: bytes | None = None
         if self.path is not None and self.path.is_dir():
             self._probe = Probe("directory", self.name)
             self._probe.names = sorted(entry.name for entry in self.path.iterdir())
@@ -147,8 +149,10 @@ class Source:
 
     def close(self) -> None:
         """Close the file; standard input stays open."""
-        if self._file is not None and self.path is not None:
+        if self._file is not None and self._file is not self._opened:
             self._file.close()
+        if self._opened is not None and self.path is not None:
+            self._opened.close()
 
     # -- opening ---------------------------------------------------------------------------
 
@@ -169,20 +173,16 @@ class Source:
             except OSError as error:
                 reason = (error.strerror or str(error)).lower()
                 raise InputError(f"{self.name}: cannot be read: {reason}") from None
+        self._opened = file
         head = file.peek(8)[:8] if isinstance(file, io.BufferedReader) else b""
         if head.startswith(GZIP_MAGIC):
             self.compression = "gzip"
             return self._expanded(gzip.GzipFile(fileobj=file, mode="rb"), zlib.error)
         if head.startswith(ZSTD_MAGIC):
             self.compression = "zstd"
-            try:
-                import zstandard
-            except ImportError:
-                raise InputError(
-                    f"{self.name}: zstd-compressed, and the package zstandard is not installed",
-                    hint="pip install zstandard, or decompress the file first",
-                ) from None
-            inner = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
+            import zstandard
+
+            inner = _Zstd(file, zstandard.ZstdDecompressor().decompressobj)
             return self._expanded(inner, zstandard.ZstdError)
         return file
 
@@ -237,7 +237,9 @@ class Source:
         """What ``zipfile.ZipFile`` can open: the path, or the buffered bytes of a pipe."""
         if self.path is not None and self.compression is None:
             return self.path
-        return io.BytesIO(self._all_bytes())
+        if self._archive is None:
+            self._archive = self._rest()
+        return io.BytesIO(self._archive)
 
     # -- reading ---------------------------------------------------------------------------
 
@@ -250,9 +252,9 @@ class Source:
         report = self.on_progress
         read = since = 0
         prefix, self._prefix = self._prefix, []
-        if prefix and not prefix[-1].endswith(b"\n"):
-            prefix[-1] += file.readline()
         try:
+            if prefix and not prefix[-1].endswith(b"\n"):
+                prefix[-1] += file.readline()
             for line in itertools.chain(prefix, file):
                 number += 1
                 if report is not None:
@@ -270,7 +272,9 @@ class Source:
 
     def _damaged_stream(self, error: Exception, line: int) -> None:
         if isinstance(error, _TooLargeError):
-            raise InputError(error.args[0], hint="raise the limit with --max-expanded, or decompress it yourself")
+            raise InputError(
+                error.args[0], hint="raise the limit with --max-expanded, or decompress it yourself"
+            ) from None
         what = f"{self.compression} stream" if self.compression else "file"
         self.problems.add("damaged_stream", f"the {what} ends in an error: {error}", line=line, damage=True)
 
@@ -324,8 +328,8 @@ class Source:
         else:
             self.problems.add("not_json", "the line is text, not JSON", line=number, damage=True)
 
-    def _all_bytes(self) -> bytes:
-        self.probe()
+    def _rest(self) -> bytes:
+        """Everything from the prefix to the end."""
         file = self._file
         assert file is not None
         parts, self._prefix = self._prefix, []
@@ -349,7 +353,8 @@ class Source:
             InputError: nothing of it is JSON.
         """
         try:
-            data = self._all_bytes()
+            self.probe()
+            data = self._rest()
         except InputError:
             raise
         except (OSError, EOFError, ValueError) as error:
@@ -458,6 +463,43 @@ class _Bounded(io.RawIOBase):
         if not self.closed:
             self._inner.close()
         super().close()
+
+
+class _Zstd:
+    """Expands zstd frames, and tells an end inside a frame, which the package's reader does not."""
+
+    CHUNK = 1024
+    """Compressed bytes taken at once; few, because a hostile kilobyte may expand to 32 MiB."""
+
+    def __init__(self, inner: IO[bytes], new_frame: Callable[[], Any]) -> None:
+        self._inner = inner
+        self._new_frame = new_frame
+        self._frame: Any = None
+        self._compressed = b""
+        self._ready = b""
+        self._at = 0
+
+    def read(self, size: int) -> bytes:
+        """At most ``size`` bytes; empty at the end.
+
+        Raises:
+            EOFError: the input ends inside a frame.
+        """
+        while self._at >= len(self._ready):
+            compressed = self._compressed or self._inner.read(self.CHUNK)
+            if not compressed:
+                if self._frame is not None:
+                    raise EOFError("ends inside a frame")
+                return b""
+            frame = self._frame or self._new_frame()
+            self._ready, self._at = frame.decompress(compressed), 0
+            self._frame, self._compressed = (None, frame.unused_data) if frame.eof else (frame, b"")
+        data = self._ready[self._at : self._at + size]
+        self._at += len(data)
+        return data
+
+    def close(self) -> None:
+        """Nothing of its own to close."""
 
 
 class _Forward(io.RawIOBase):

@@ -1,0 +1,145 @@
+"""When two argument texts are the same."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loopaudit import canonical
+from loopaudit.canonical import NOT_JSON, call_key, dump, parse, text_key
+
+
+def key(text: str) -> bytes:
+    value = parse(text)
+    return text_key("t", text) if value is NOT_JSON else call_key("t", value)
+
+
+SAME = [
+    ('{"a":1,"b":2}', '{ "b": 2, "a": 1 }'),
+    ('"\\u00e9"', '"é"'),
+    ('"\\/"', '"/"'),
+    ('"\\ud83d\\ude00"', '"😀"'),
+    ("1.0", "1.00"),
+    ("1.0", "1e0"),
+    ("100.0", "1e2"),
+    ("-0", "-0.0"),
+    ('{"a":-0}', '{"a":-0.0}'),
+    ("18446744073709551616", "18446744073709551617"),
+    ("18446744073709551616", "18446744073709551616.0"),
+    ('{"a":1,"a":2}', '{"a":2}'),
+    ("0.1", "0.10"),
+    ("1e-400", "0.0"),
+]
+
+DIFFERENT = [
+    ("1", "1.0"),
+    ("1", "true"),
+    ("1", '"1"'),
+    ("0", "-0"),
+    ("0", "0.0"),
+    ("0.0", "-0.0"),
+    ("18446744073709551615", "18446744073709551616"),
+    ("18446744073709551614", "18446744073709551615"),
+    ("[1,2]", "[2,1]"),
+    ('"é"', '"e\u0301"'),
+    ('"A"', '"a"'),
+    ("null", "{}"),
+    ("", "{}"),
+    ("{}", "{} x"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), SAME)
+def test_spellings_of_one_value_share_a_key(one: str, other: str) -> None:
+    assert key(one) == key(other)
+
+
+@pytest.mark.parametrize(("one", "other"), DIFFERENT)
+def test_different_values_have_different_keys(one: str, other: str) -> None:
+    assert key(one) != key(other)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " ",
+        "NaN",
+        "Infinity",
+        "-Infinity",
+        "01",
+        "+1",
+        ".5",
+        "1.",
+        "[1,]",
+        "{'a':1}",
+        "{} //",
+        "\ufeff{}",
+        '"\t"',
+        '"\\ud800"',
+        "1e400",
+        "\u00a0{}",
+        "{}\f",
+        "[" * 128 + "]" * 128,
+        '{"a":' * 128 + "1" + "}" * 128,
+        '"\ud800"',
+    ],
+)
+def test_what_is_no_json(text: str) -> None:
+    assert parse(text) is NOT_JSON
+
+
+def test_nesting_up_to_the_limit_is_json() -> None:
+    assert parse("[" * 127 + "]" * 127) is not NOT_JSON
+
+
+def test_brackets_inside_strings_do_not_nest() -> None:
+    assert parse(json.dumps("[" * 500)) == "[" * 500
+
+
+def test_text_never_equals_the_value_that_spells_it() -> None:
+    assert text_key("t", "{} x") != call_key("t", "{} x")
+
+
+def test_name_and_arguments_cannot_run_into_each_other() -> None:
+    assert call_key("ab", "c") != call_key("a", "bc")
+    assert text_key("a\0b", "c") != text_key("a", "c") != call_key("a", "c")
+
+
+json_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**64 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(json_values, st.integers(0, 3), st.booleans())
+def test_spelling_never_changes_the_key(value: Any, indent: int, ascii_only: bool) -> None:
+    plain = json.dumps(value)
+    other = json.dumps(value, indent=indent, ensure_ascii=ascii_only, sort_keys=True)
+    assert key(plain) == key(other)
+
+
+@given(json_values)
+def test_writing_and_reading_again_gives_the_same_value(value: Any) -> None:
+    assert dump(parse(dump(value))) == dump(value)
+
+
+@given(st.binary(max_size=60))
+def test_parse_never_raises(data: bytes) -> None:
+    parse(data)
+    parse(data.decode("utf-8", "surrogateescape"))
+
+
+@pytest.mark.parametrize("value", ["\ud800", 2**200, {1: 2}, [float("nan")], {"a": "\udfff"}])
+def test_values_that_the_fast_writer_refuses_still_have_a_key(value: Any) -> None:
+    assert len(call_key("t", value)) == canonical.KEY_BYTES
+    assert call_key("t", value) == call_key("t", value)

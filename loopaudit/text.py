@@ -53,20 +53,13 @@ def workflow(text: str, *, is_property: bool = False) -> str:
     return text
 
 
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-!|~&@$^=:./])")
+_MARKDOWN = re.compile(r"[\\`*_{}\[\]<>#|~&@$^:!.]")
+"""Everything that can start markup, a link, a mention or a reference to an issue."""
 
 
 def markdown(text: str, width: int = 400) -> str:
     """One line of Markdown prose that shows exactly this text, also inside a table cell."""
-    return _MARKDOWN.sub(_entity, one_line(text, width))
-
-
-def _entity(match: re.Match[str]) -> str:
-    character = match.group(1)
-    if character in ".-:/()=":
-        # Harmless inside a line except where they make links; those are broken elsewhere.
-        return character if character not in ":" else "&#58;"
-    return f"&#{ord(character)};"
+    return _MARKDOWN.sub(lambda match: f"&#{ord(match.group())};", one_line(text, width))
 
 
 def markdown_code(text: str, width: int = 160) -> str:

@@ -25,12 +25,14 @@ import re
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from hashlib import blake2b
 from typing import Any, Final
 
-import orjson
+from orjson import OPT_SORT_KEYS, dumps, loads
 
 from loopaudit import canonical
+from loopaudit.canonical import KEY_BYTES
 from loopaudit.events import (
     SLICE,
     TEXT,
@@ -57,6 +59,11 @@ MAX_HELD: Final = 64
 
 MAX_IDS: Final = 1 << 16
 """Ids and message texts remembered per generation for dropping copies (two generations)."""
+
+_MINUS: Final = ord("-")
+"""Looked for first: one byte is found many times faster than two."""
+
+_UTC_WIDTH: Final = len("2026-02-07T03:49:23.388Z")
 
 _WEAK_ID = re.compile(r"(?:(?:call|tool|tool_?call|fn|func|function)[_-]?)?\d?", re.IGNORECASE)
 
@@ -115,8 +122,7 @@ class _Seen:
         self._old: dict[Any, Any] = {}
 
     def get(self, item: Any) -> Any:
-        value = self._young.get(item)
-        return self._old.get(item) if value is None else value
+        return self._young.get(item) or (self._old.get(item) if self._old else None)
 
     def add(self, item: Any, value: Any = True) -> None:
         if len(self._young) >= MAX_IDS:
@@ -127,7 +133,7 @@ class _Seen:
 class _Agent:
     """One agent's unfinished part of the stream."""
 
-    __slots__ = ("batches", "current", "key", "name", "opened", "queue", "sealed", "tentative")
+    __slots__ = ("batches", "current", "key", "last_turn", "name", "opened", "queue", "sealed", "tentative")
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -139,6 +145,8 @@ class _Agent:
         """Unanswered calls by the ``index`` of a batch that is not handed on yet."""
         self.batches = 0
         self.tentative: list[Event] = []
+        self.last_turn: Turn | None = None
+        """The newest event, if it is a person's message."""
 
 
 class Emitter:
@@ -175,6 +183,7 @@ class Emitter:
         self._texts = _Seen()
         self._weak_ids = False
         self._used = False
+        self._first = self._last = ""
 
     def session(self, session: str) -> None:
         """Begin another conversation; everything of the one before is handed on.
@@ -193,9 +202,11 @@ class Emitter:
         """Hand on everything that waits, and close the conversation. Returns its counts."""
         for agent in self._agents.values():
             self._settle(agent, keep=True)
+        for agent in self._agents.values():
             self._close(agent)
             self._advance(agent, force=True)
         self._open.clear()
+        self._settle_times()
         if self._used:
             self.sessions += 1
             if self._on_session is not None:
@@ -215,6 +226,10 @@ class Emitter:
         """Count something that could not be used."""
         self.problems.add(kind, message, line=line, damage=damage)
 
+    def copied(self, kind: str, message: str, *, line: int = 0) -> None:
+        """Count a record that the reader itself knows to be a copy of an earlier one."""
+        self._copy(kind, message, line)
+
     # -- what a reader reports -------------------------------------------------------------
 
     def turn(
@@ -232,8 +247,8 @@ class Emitter:
         if id is None:
             mark = hash((agent, text))
             if self._texts.get(mark):
-                last = stream.tentative[-1] if stream.tentative else (stream.queue[-1] if stream.queue else None)
-                if stream.current is None and isinstance(last, Turn) and last.text == text:
+                last = stream.tentative[-1] if stream.tentative else stream.last_turn
+                if isinstance(last, Turn) and last.text == text:
                     self._copy("repeated_message", "the same message stands twice in a row", line)
                     return
                 stream.tentative.append(event)
@@ -246,6 +261,7 @@ class Emitter:
     def _deliver_turn(self, stream: _Agent, event: Turn) -> None:
         if stream.name == "":
             self.totals.turns += 1
+        stream.last_turn = event
         stream.queue.append(event)
         self._advance(stream)
 
@@ -260,10 +276,16 @@ class Emitter:
         model: str | None = None,
     ) -> None:
         """Prose of the assistant. With a ``key`` it joins that response's batch."""
-        stream = self._agent(agent)
-        self._time(at)
-        if stream.tentative:
-            stream.tentative.append(Batch(self.session_id, agent, 0, [], text, None, model, line, at, key))
+        stream = self._agents.get(agent) or self._agent(agent)
+        if at is not None:
+            self._time(at)
+        if stream.tentative and self._waits(stream, key):
+            last = stream.tentative[-1]
+            if not isinstance(last, Batch) or last.response_id != key:
+                last = Batch(self.session_id, agent, 0, [], line=line, at=at, response_id=key)
+                stream.tentative.append(last)
+            last.text = f"{last.text}\n{text}" if last.text else text
+            last.model = model if model is not None else last.model
             return
         batch = self._batch(stream, key, line, at, joins_calls=False)
         batch.text = f"{batch.text}\n{text}" if batch.text else text
@@ -272,11 +294,13 @@ class Emitter:
 
     def usage(self, usage: Usage, *, agent: str = "", key: str | None = None, model: str | None = None) -> None:
         """Tokens of a model response; the last report for a response counts, never the sum."""
-        stream = self._agent(agent)
+        stream = self._agents.get(agent) or self._agent(agent)
         batch = stream.current
         if batch is None or (key is not None and stream.key != key):
-            self._count_usage(usage)
-            return
+            batch = _waiting(stream, key)
+            if batch is None:
+                self._count_usage(usage)
+                return
         batch.usage = usage
         if model is not None:
             batch.model = model
@@ -291,14 +315,19 @@ class Emitter:
         agent: str = "",
         line: int = 0,
         at: str | float | None = None,
+        model: str | None = None,
     ) -> Call | None:
         """A tool call. Returns it, or ``None`` where the record is a copy of an earlier one.
 
         ``arguments`` are the text that the model sent (``str``), the JSON slice as recorded
         (``bytes``; a JSON string in it is the sent text), or the decoded value.
         """
-        form, source, is_json, mark = _arguments(name, arguments)
-        stream = self._agent(agent)
+        form, source, is_json, mark = (
+            _slice(name, arguments)
+            if isinstance(arguments, bytes) and arguments[:1] != b'"'
+            else _arguments(name, arguments)
+        )
+        stream = self._agents.get(agent) or self._agent(agent)
         if id:
             earlier = self._ids.get(id)
             if earlier is not None and self._is_copy(id, earlier, mark):
@@ -309,18 +338,28 @@ class Emitter:
             self._ids.add(id, mark)
         if stream.tentative:
             self._settle(stream, keep=True)
-        self._time(at)
-        batch = self._batch(stream, key, line, at, joins_calls=True)
+        if at is not None:
+            self._time(at)
+        batch = stream.current
+        if batch is None or key is None or key != stream.key:
+            batch = self._batch(stream, key, line, at, joins_calls=True)
+        if model is not None:
+            batch.model = model
         totals = self.totals
         totals.calls += 1
         number = totals.calls
         if agent:
             totals.sidechain_calls += 1
-        if not batch.calls:
-            totals.batches += 1
         call = Call(id or f"#{number}", number, name, form, source, mark, is_json, None, line, at)
-        batch.calls.append(call)
-        totals.max_parallel = max(totals.max_parallel, len(batch.calls))
+        if not id:
+            self._ids.add(call.id, mark)
+        calls = batch.calls
+        calls.append(call)
+        if len(calls) == 1:
+            totals.batches += 1
+            totals.max_parallel = totals.max_parallel or 1
+        else:
+            totals.max_parallel = max(totals.max_parallel, len(calls))
         totals.tools[name] = totals.tools.get(name, 0) + 1
         opened = stream.opened
         opened[batch.index] = opened.get(batch.index, 0) + 1
@@ -356,10 +395,21 @@ class Emitter:
         call, batch, stream = entry
         if not id:
             del self._open[call.id]
-        self.answer(call, output, failed=failed, status=status, exit_code=exit_code, error=error, line=line, at=at)
-        stream.sealed = stream.sealed or batch is stream.current
-        left = stream.opened[batch.index] - 1
-        stream.opened[batch.index] = left
+        if failed is False and status is None and not exit_code and isinstance(output, (bytes, str)):
+            # What most results are, without a further call.
+            totals = self.totals
+            totals.results += 1
+            totals.success_known = True
+            if at is not None:
+                self._time(at)
+            call.result = Result(output, False, "ok", None, exit_code, None, False, line, at)
+        else:
+            self.answer(call, output, failed=failed, status=status, exit_code=exit_code, error=error, line=line, at=at)
+        if batch is stream.current:
+            stream.sealed = True
+        opened = stream.opened
+        left = opened[batch.index] - 1
+        opened[batch.index] = left
         if not left and stream.queue:
             self._advance(stream)
         return call
@@ -425,6 +475,7 @@ class Emitter:
         if kind == "compaction":
             self.totals.compactions += 1
         self._time(at)
+        stream.last_turn = None
         stream.queue.append(Boundary(self.session_id, agent, kind, reason, line, at))
         self._advance(stream)
 
@@ -439,8 +490,34 @@ class Emitter:
         return stream
 
     def _time(self, at: str | float | None) -> None:
+        """Widen the span of recorded times.
+
+        UTC times of the usual width (``2026-02-07T03:49:23.388Z``) are in order as text; of
+        those only the first and the last one become numbers, at the end.
+        """
         if at is None:
             return
+        if isinstance(at, str) and len(at) == _UTC_WIDTH and at[-1] == "Z":
+            if self._first <= at <= self._last:
+                return
+            try:
+                datetime.fromisoformat(at)
+            except ValueError:
+                return
+            if at > self._last:
+                self._last = at
+                self._first = self._first or at
+            else:
+                self._first = at
+            return
+        self._span(at)
+
+    def _settle_times(self) -> None:
+        if self._last:
+            self._span(self._first)
+            self._span(self._last)
+
+    def _span(self, at: str | float) -> None:
         moment = seconds(at)
         if moment is None:
             return
@@ -457,13 +534,14 @@ class Emitter:
             if key is not None:
                 if key == stream.key:
                     return current
-                for waiting in stream.queue:
-                    if isinstance(waiting, Batch) and waiting.response_id == key:
-                        return waiting
+                waiting = _waiting(stream, key)
+                if waiting is not None:
+                    return waiting
             elif stream.key is None and not stream.sealed and (joins_calls or not current.calls):
                 return current
             self._close(stream)
         stream.batches += 1
+        stream.last_turn = None
         batch = Batch(self.session_id, stream.name, stream.batches, [], line=line, at=at, response_id=key)
         stream.current = batch
         stream.key = key
@@ -476,8 +554,11 @@ class Emitter:
             return
         stream.current = None
         stream.key = None
-        stream.queue.append(batch)
-        self._advance(stream)
+        if stream.queue or stream.opened.get(batch.index):
+            stream.queue.append(batch)
+            self._advance(stream)
+        else:
+            self._hand_on(stream, batch)
 
     def _advance(self, stream: _Agent, *, force: bool = False) -> None:
         queue = stream.queue
@@ -532,10 +613,16 @@ class Emitter:
                 self._deliver_turn(stream, event)
             elif isinstance(event, Batch):
                 stream.batches += 1
+                stream.last_turn = None
                 event.index = stream.batches
                 stream.current = event
                 stream.key = event.response_id
                 stream.sealed = False
+
+    @staticmethod
+    def _waits(stream: _Agent, key: str | None) -> bool:
+        """Whether prose must wait for the decision on a message that stands before it."""
+        return bool(stream.tentative) and (key is None or (key != stream.key and _waiting(stream, key) is None))
 
     def _is_copy(self, id: str, earlier: bytes, mark: bytes) -> bool:
         if earlier != mark:
@@ -563,30 +650,37 @@ class Emitter:
         self.problems.add("orphan_result", "a result whose call is not in the transcript", line=line)
 
 
+def _waiting(stream: _Agent, key: str | None) -> Batch | None:
+    """The batch of this key that is not handed on yet, behind the open one."""
+    if key is not None:
+        for event in stream.queue:
+            if isinstance(event, Batch) and event.response_id == key:
+                return event
+    return None
+
+
 def _arguments(name: str, arguments: Any) -> tuple[int, Any, bool, bytes]:
-    """Form, source, whether it is JSON, and the canonical key of recorded arguments."""
+    """Form, source, whether it is JSON, and the canonical key of recorded arguments.
+
+    Bytes are taken as a JSON string, which is the text that the model sent.
+    """
     if isinstance(arguments, bytes):
-        if arguments[:1] == b'"':
-            arguments = decode_value(arguments)
-        else:
-            return _slice(name, arguments)
+        arguments = decode_value(arguments)
     if isinstance(arguments, str):
         value = canonical.parse(arguments)
         if value is canonical.NOT_JSON:
             return TEXT, arguments, False, canonical.text_key(name, arguments)
         return TEXT, arguments, True, canonical.call_key(name, value)
     value = canonical.keep_decoded(arguments)
-    return VALUE, arguments, True, canonical.call_key(name, value)
+    return VALUE, value, True, canonical.call_key(name, value)
 
 
 def _slice(name: str, raw: bytes) -> tuple[int, Any, bool, bytes]:
-    if b"-0" not in raw:
+    """The same for a JSON slice that is no string: :func:`canonical.call_key` at its fastest."""
+    if _MINUS not in raw or b"-0" not in raw:
         try:
-            key = blake2b(
-                orjson.dumps((name, orjson.loads(raw)), option=orjson.OPT_SORT_KEYS),
-                digest_size=canonical.KEY_BYTES,
-            ).digest()
-            return SLICE, raw, True, key
+            spelling = dumps((name, loads(raw)), option=OPT_SORT_KEYS)
+            return SLICE, raw, True, blake2b(spelling, digest_size=KEY_BYTES).digest()
         except (ValueError, TypeError, RecursionError):
             pass
     value = canonical.parse(raw)

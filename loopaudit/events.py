@@ -119,7 +119,8 @@ class Call(msgspec.Struct, gc=False):
 
     ``number`` counts distinct calls of the session from 1, over all its agents. ``key`` is
     the canonical key of name and arguments (:func:`loopaudit.canonical.call_key`).
-    ``identities`` are its keys by other ways of comparing, once somebody asked for them.
+    ``identities`` are its keys by other ways of comparing, once somebody asked for them;
+    so is ``cached_kind``, see :func:`loopaudit.tools.kind_of`.
     """
 
     id: str
@@ -133,6 +134,7 @@ class Call(msgspec.Struct, gc=False):
     line: int = 0
     at: str | float | None = None
     identities: object = None
+    cached_kind: Any = None
 
     @property
     def arguments(self) -> Any:
@@ -223,10 +225,12 @@ def decode_value(raw: bytes) -> Any:
     except ValueError:
         import json
 
+        # A slice of a line with broken UTF-8: only what is read of a line is checked for that.
+        text = bytes(raw).decode("utf-8", "replace")
         try:
-            return json.loads(raw)
+            return json.loads(text, strict=False)
         except (ValueError, RecursionError):
-            return bytes(raw).decode("utf-8", "replace")
+            return text
 
 
 def decode_text(raw: bytes) -> str:

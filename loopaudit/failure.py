@@ -16,7 +16,8 @@ _STARTS = re.compile(
     r"|fatal:|traceback \(most recent call last\)|exception:|uncaught \w*|failed to\b|failure:"
     r"|permission denied|access denied|command not found|unknown tool\b|no such tool\b"
     r"|tool \S+ (?:not found|does not exist|is not available)|invalid (?:arguments?|parameters?|input)\b"
-    r"|missing required\b|apply_patch verification failed|no such file or directory)"
+    r"|missing required\b|apply_patch verification failed|no such file or directory"
+    r"|failed in sandbox\b|execution error:|tool call error:)"
     r"|\s*\{\s*\"(?:error|errors)\"\s*:\s*(?!null|\[\]|\"\"|false)"
     r"|[^\n]{0,120}: (?:no such file or directory|command not found|permission denied)\s*(?:\n|$)",
     re.IGNORECASE,

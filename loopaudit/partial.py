@@ -12,7 +12,11 @@ from typing import Any
 
 import orjson
 
-_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{},:]', re.DOTALL)
+_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|[\[\]{},:]', re.DOTALL)
+"""A string (also one that the end of the text cuts off, so that no quote is tried twice) or a mark."""
+
+
+_TERMINATED = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 
 
 def complete_prefix(data: bytes) -> Any:
@@ -45,6 +49,8 @@ def complete_prefix(data: bytes) -> Any:
             expect_value = False
         elif first == b":":
             expect_value = True
+        elif match.end() == len(data) and not _TERMINATED.fullmatch(token):
+            break
         elif expect_value:
             # A complete string as the value of a key.
             cut, closing = match.end(), b"".join(reversed(stack))

@@ -202,7 +202,9 @@ class Source:
         assert file is not None
         size = 0
         try:
-            while size < PREFIX_BYTES and len(self._prefix) < PREFIX_RECORDS:
+            while size < PREFIX_BYTES:
+                if len(self._prefix) == PREFIX_RECORDS and not self._is_spread():
+                    break
                 line = file.readline(PREFIX_BYTES - size)
                 if not line:
                     break
@@ -221,6 +223,11 @@ class Source:
         if lines[0].startswith(ZIP_MAGIC):
             return self._zip_probe()
         return _shape(lines, self.name, whole=size < PREFIX_BYTES)
+
+    def _is_spread(self) -> bool:
+        """Whether one document is spread over many lines, which are then no records to count."""
+        lines = [line for line in self._prefix if line.strip()]
+        return len(lines) > 1 and _pretty_printed(lines)
 
     def _zip_probe(self) -> Probe:
         probe = Probe("zip", self.name)

@@ -51,7 +51,7 @@ _NAMES: Final[Mapping[Kind, str]] = {
     "edit": "edit edit_file editfile multiedit multi_edit str_replace str_replace_editor "
     "str_replace_based_edit_tool file_editor apply_patch applypatch apply_diff search_replace replace "
     "replace_in_file insert_content insert notebookedit edit_block patch patch_file update_file "
-    "edit_notebook batch_edit search_and_replace smart_edit fs_patch fs_write_patch",
+    "edit_notebook batch_edit search_and_replace smart_edit fs_patch fs_write_patch file_change",
     "write": "write write_file writefile write_to_file save_file fs_write overwrite_file writefiletool",
     "create": "create create_file createfile create_new_file new_file",
     "delete": "delete delete_file deletefile remove_file fs_remove rm",
@@ -59,7 +59,7 @@ _NAMES: Final[Mapping[Kind, str]] = {
     "execute_command execute_bash terminal local_shell container.exec local_shell_call cmd powershell "
     "pwsh run run_in_terminal execute_shell_command ipython execute_ipython_cell python execute_code "
     "execute_python action shell_command execute run_bash bash_command bashcommand execute_cmd "
-    "run_terminal_command system_exec",
+    "run_terminal_command system_exec command_execution",
     "shell_input": "write_stdin send_input exec_shell_interact send_keys",
     "poll": "bashoutput taskoutput task_output get_task_output process_status command_status wait wait_for "
     "exec_shell_wait read_bash write_bash_wait get_status check_status poll job_status get_command_output "
@@ -112,22 +112,44 @@ def kind_of_name(name: str) -> Kind:
 
 
 def kind_of(call: Call) -> Kind:
-    """The kind of a call, told by the arguments where the name covers several."""
-    name = plain_name(call.name)
-    kind = KIND_BY_NAME.get(name, "other")
+    """The kind of a call, told by the arguments where the name covers several.
+
+    Worked out once per call for all who ask.
+    """
+    kind: Kind | None = call.cached_kind
+    if kind is None:
+        name = plain_name(call.name)
+        call.cached_kind = kind = _told_by_arguments(name, KIND_BY_NAME.get(name, "other"), call)
+    return kind
+
+
+def _told_by_arguments(name: str, kind: Kind, call: Call) -> Kind:
     if kind == "edit" and name in _EDITORS:
-        arguments = call.arguments
+        arguments = call.arguments if _may_say(call, "command") else None
         if isinstance(arguments, dict):
             command = arguments.get("command")
             if isinstance(command, str):
                 return _BY_COMMAND.get(command, kind)
-    elif kind == "shell" and is_patch_command(call.arguments):
+    elif kind == "shell" and _may_say(call, "apply_patch") and is_patch_command(call.arguments):
         return "edit"
     elif kind == "shell_input":
         arguments = call.arguments
         if isinstance(arguments, dict) and not arguments.get("chars", arguments.get("input", "x")):
             return "poll"
     return kind
+
+
+def _may_say(call: Call, word: str) -> bool:
+    """Whether a word of plain letters can stand in the arguments; spares decoding most of them.
+
+    In JSON text such a word is spelled as it is, or with ``\\u`` escapes.
+    """
+    source = call.source
+    if isinstance(source, str):
+        return word in source or "\\u" in source
+    if isinstance(source, bytes):
+        return word.encode() in source or b"\\u" in source
+    return True
 
 
 def is_patch_command(arguments: Any) -> bool:
@@ -157,12 +179,13 @@ class Translator:
     depends on its arguments may appear with its last word.
     """
 
-    __slots__ = ("_cache", "_words", "mapped", "vocabulary")
+    __slots__ = ("_cache", "_varies", "_words", "mapped", "vocabulary")
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
         self.mapped: dict[str, str] = {}
         self._cache: dict[str, str] = {}
+        self._varies: set[str] = set()
         self._words = vocabulary.words
 
     def __call__(self, call: Call) -> str:
@@ -171,17 +194,27 @@ class Translator:
         cached = self._cache.get(name)
         if cached is not None:
             return cached
-        if name in self.vocabulary.known:
+        if name in self._varies:
+            word = self._words.get(call.cached_kind or kind_of(call), name)
+        elif name in self.vocabulary.known:
             self._cache[name] = name
             return name
-        kind = kind_of(call)
-        word = self._words.get(kind, name)
-        plain = plain_name(name)
-        by_name = plain not in _EDITORS and kind_of_name(name) not in ("shell", "shell_input")
-        if by_name and len(self._cache) < 4096:
-            self._cache[name] = word
+        else:
+            word = self._first(name, call)
         if word != name and len(self.mapped) < 4096:
             self.mapped[name] = word
+        return word
+
+    def _first(self, name: str, call: Call) -> str:
+        """Look a name up, and note whether it says all or the arguments have a say."""
+        word = self._words.get(kind_of(call), name)
+        plain = plain_name(name)
+        varies = plain in _EDITORS or KIND_BY_NAME.get(plain) in ("shell", "shell_input")
+        if len(self._cache) + len(self._varies) < 4096:
+            if varies:
+                self._varies.add(name)
+            else:
+                self._cache[name] = word
         return word
 
 

@@ -89,7 +89,8 @@ class Episode(msgspec.Struct, gc=False):
     """A stretch of a transcript without new information, as hindsight sees it.
 
     ``first_call`` is the first redundant call, ``unit`` the repeated calls in a short form,
-    ``laps`` how often the unit was run again, ``calls`` the redundant calls in it.
+    ``laps`` how often the unit was run again, ``calls`` the redundant calls in it. ``turn``
+    is the agent's turn it began in, 0 where that is not known.
     """
 
     kind: str
@@ -105,6 +106,7 @@ class Episode(msgspec.Struct, gc=False):
     tokens: int | None = None
     seconds: float | None = None
     evidence: tuple[int, ...] = ()
+    turn: int = 0
 
 
 class TranscriptResult(msgspec.Struct):

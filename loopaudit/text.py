@@ -11,7 +11,7 @@ import re
 from typing import Final
 
 _CONTROL = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])")
 _SPACE = re.compile(r"[ \t\n]+")
@@ -43,6 +43,24 @@ def one_line(text: str, width: int) -> str:
 def rich(text: str) -> str:
     """Visible text in which Rich sees no markup."""
     return visible(text).replace("[", "\\[")
+
+
+def json_document(document: str) -> str:
+    """A JSON document with dangerous characters inside its strings written as escapes.
+
+    It decodes to the same value, moves nothing on a terminal, and gives no command (``##[``)
+    to a CI runner. JSON has none of these characters outside strings.
+    """
+    return _CONTROL.sub(_escaped, document.replace("##[", "##\\u005b"))
+
+
+def _escaped(match: re.Match[str]) -> str:
+    character = match.group()
+    if character < " ":
+        # Only white space between values is left here; strings have theirs escaped already.
+        return character
+    units = character.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))
 
 
 def workflow(text: str, *, is_property: bool = False) -> str:

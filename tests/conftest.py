@@ -1,0 +1,39 @@
+"""Fixtures for the whole suite: golden files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from difflib import unified_diff
+from pathlib import Path
+
+import pytest
+
+GOLDEN = Path(__file__).parent / "data" / "golden"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update-golden", action="store_true", help="write the golden files anew instead of comparing with them"
+    )
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str | bytes], None]:
+    """Compares with a file of ``tests/data/golden``, which changes only with --update-golden."""
+
+    def compare(name: str, content: str | bytes) -> None:
+        path = GOLDEN / name
+        new = content.encode() if isinstance(content, str) else content
+        if request.config.getoption("--update-golden"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(new)
+            return
+        if not path.exists():
+            pytest.fail(f"there is no golden file {name}; run pytest with --update-golden and review it")
+        old = path.read_bytes()
+        if old != new:
+            lines = [data.decode("utf-8", "replace").splitlines() for data in (old, new)]
+            changes = "\n".join(unified_diff(*lines, f"golden/{name}", "now", lineterm=""))
+            pytest.fail(f"{name} differs (--update-golden writes it anew):\n{changes}", pytrace=False)
+
+    return compare

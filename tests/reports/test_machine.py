@@ -1,0 +1,157 @@
+"""The json and jsonl reports: their schema, their bytes, and what they must not lose."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import HealthCheck, given, settings
+from jsonschema import Draft202012Validator
+
+from loopaudit.hindsight.words import CLASSES, ENDINGS, GRADES, KINDS
+from loopaudit.report import Report
+from loopaudit.reports import json as json_report
+from loopaudit.reports import jsonl as jsonl_report
+from tests.reports import sample
+from tests.reports.strategies import reports
+from tests.reports.test_terminal import CASES
+
+SCHEMA = json.loads(files("loopaudit.schemas").joinpath("report-v1.json").read_text("utf-8"))
+DOCUMENT = Draft202012Validator(SCHEMA)
+LINE = Draft202012Validator({**SCHEMA["$defs"]["finding_line"], "$defs": SCHEMA["$defs"]})
+DOCS = Path(__file__).parents[2] / "docs" / "report-format.md"
+
+
+def document(report: Report) -> dict[str, Any]:
+    value: dict[str, Any] = orjson.loads(json_report.render(report, {}))
+    return value
+
+
+def lines(report: Report) -> list[dict[str, Any]]:
+    return [orjson.loads(line) for line in jsonl_report.render(report, {}).splitlines()]
+
+
+def test_the_schema_is_a_schema_and_closed() -> None:
+    Draft202012Validator.check_schema(SCHEMA)
+
+    def walk(node: Any, path: str) -> None:
+        if isinstance(node, dict):
+            if node.get("type") == "object":
+                assert "additionalProperties" in node, path
+                if "properties" in node:
+                    assert node["additionalProperties"] is False and set(node["required"]) == set(node["properties"])
+            for name, child in node.items():
+                walk(child, f"{path}/{name}")
+        elif isinstance(node, list):
+            for number, child in enumerate(node):
+                walk(child, f"{path}/{number}")
+
+    walk(SCHEMA, "#")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_samples_keep_the_schema(name: str) -> None:
+    report = CASES[name]()
+    DOCUMENT.validate(document(report))
+    for line in lines(report):
+        LINE.validate(line)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(reports())
+def test_any_report_keeps_the_schema_and_moves_no_terminal(report: Report) -> None:
+    for render, validator in ((json_report.render, DOCUMENT), (jsonl_report.render, LINE)):
+        data = render(report, {})
+        assert data == render(report, {})
+        shown = data.decode()
+        assert not re.search(
+            "[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]", shown
+        )
+        assert "##[" not in shown
+        for document in [data] if validator is DOCUMENT else data.splitlines():
+            validator.validate(json.loads(document))
+
+
+def test_hostile_text_comes_back_as_it_was() -> None:
+    transcript = document(sample.hostile())["transcripts"][0]
+    recovered = sample.HOSTILE.replace("\ud83d", "\ufffd")
+    assert transcript["path"] == transcript["notes"][0] == recovered
+    assert transcript["policies"][0]["findings"][0]["details"] == {recovered: [recovered, {recovered: recovered}]}
+
+
+def test_order_of_maps_does_not_show() -> None:
+    one, other = sample.several(), sample.several()
+    for transcript in other.transcripts:
+        transcript.tools = dict(reversed(transcript.tools.items()))
+        transcript.counts = dict(reversed(transcript.counts.items()))
+        transcript.agents.reverse()
+        transcript.models.reverse()
+        for policy in transcript.policies:
+            policy.by_action = dict(reversed(policy.by_action.items()))
+            policy.by_rule = dict(reversed(policy.by_rule.items()))
+            policy.mapped = dict(reversed(policy.mapped.items()))
+            policy.params = dict(reversed(policy.params.items()))
+    assert json_report.render(one, {}) == json_report.render(other, {})
+
+
+def test_nothing_is_lost() -> None:
+    report = sample.several()
+    made = document(report)
+    assert [t["path"] for t in made["transcripts"]] == [t.path for t in report.transcripts]
+    for transcript, shown in zip(report.transcripts, made["transcripts"], strict=True):
+        assert len(shown["episodes"]) == len(transcript.episodes)
+        assert shown["problems"]["counts"] == transcript.problem_counts
+        for policy, result in zip(transcript.policies, shown["policies"], strict=True):
+            assert len(result["findings"]) == len(policy.findings)
+            assert result["calls"]["avoided_after_stop"] == policy.avoided_calls
+            assert (result["status"], result["reasons"]) == (policy.status, policy.reasons)
+    assert len(made["failed_inputs"]) == 2 and made["ignored_files"] == report.ignored
+    kept = sum(len(policy.findings) for transcript in report.transcripts for policy in transcript.policies)
+    assert len(lines(report)) == kept
+
+
+def test_what_is_not_recorded_is_null() -> None:
+    quiet = document(sample.report(sample.healthy()))["transcripts"][0]
+    assert quiet["counts"]["failures"] is None and quiet["duration_seconds"] is None
+    assert set(quiet["tokens"].values()) == {None}
+    assert quiet["counts"]["denied"] == 0
+
+
+def test_golden_documents(golden: Callable[[str, str | bytes], None]) -> None:
+    report = sample.report(sample.looping(), sample.healthy())
+    golden("report.json", json_report.render(report, {}))
+    golden("report.jsonl", jsonl_report.render(report, {}))
+
+
+def test_no_finding_is_no_line() -> None:
+    assert jsonl_report.render(sample.report(sample.healthy()), {}) == b""
+
+
+def test_the_docs_name_every_field() -> None:
+    text = DOCS.read_text("utf-8")
+    fields: set[str] = set()
+
+    def walk(node: Any) -> None:
+        if isinstance(node, dict):
+            fields.update(node.get("properties", {}))
+            for child in node.values():
+                walk(child)
+
+    walk(SCHEMA)
+    missing = sorted(name for name in fields if f"`{name}`" not in text)
+    assert not missing
+
+
+def test_the_docs_explain_every_word_of_hindsight() -> None:
+    text = DOCS.read_text("utf-8")
+    words = [*((kind.word, meaning) for kind, meaning in CLASSES.items()), *KINDS.items(), *ENDINGS.items()]
+    rows = [f"| `{word}` | {meaning} |" for word, meaning in words]
+    rows += [f"| `{word}` | {json.dumps(good)} | {meaning} |" for word, (good, meaning) in GRADES.items()]
+    missing = [row for row in rows if row not in text.splitlines()]
+    assert not missing

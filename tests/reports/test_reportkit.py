@@ -1,0 +1,254 @@
+"""The parts of the reports: cells, lanes, folding, and who caught what."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loopaudit.findings import Action
+from loopaudit.hindsight.words import KINDS
+from loopaudit.report import Episode, Finding
+from loopaudit.reportkit import cells, lanes, wording
+from loopaudit.reportkit.catches import WAITING, Step, caught, outside
+from loopaudit.reportkit.folding import chosen, fold, merge
+from loopaudit.reportkit.page import Span
+from loopaudit.reportkit.tables import Column, table
+from loopaudit.reportkit.totals import scores
+from tests.reports.sample import finding, looping, result
+
+texts = st.text(st.characters(blacklist_categories=[]))
+
+
+# -- cells ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("text", "width"), [("abc", 3), ("名前", 4), ("e\u0301", 1), ("😀", 2), ("", 0), ("─━■", 3)])
+def test_width_counts_cells(text: str, width: int) -> None:
+    assert cells.width(text) == width
+
+
+@given(texts, st.integers(0, 30), st.sampled_from(["head", "tail"]))
+def test_fitted_text_fits_and_keeps_its_end(text: str, width: int, keep: cells.Keep) -> None:
+    shown = cells.fit(text, width, keep)
+    clean = cells.clean(text)
+    assert cells.width(shown) <= width
+    if cells.width(clean) <= width and width:
+        assert shown == clean
+    elif shown:
+        rest = shown.removesuffix("…") if keep == "head" else shown.removeprefix("…")
+        assert clean.startswith(rest) if keep == "head" else clean.endswith(rest)
+
+
+@given(texts, st.integers(2, 30))
+def test_wrapped_text_loses_nothing_but_spaces(text: str, width: int) -> None:
+    lines = cells.wrap(text, width)
+    assert all(cells.width(line) <= width for line in lines)
+    squeezed = cells.clean(text).replace(" ", "").replace("\u00a0", "")
+    assert "".join(lines).replace(" ", "") == squeezed
+
+
+def test_columns_shrink_where_they_may_and_stay_in_line() -> None:
+    rows = [[Span("a/long/path/to/file.py"), Span("1")], [Span("b"), Span("12,345")]]
+    columns = [Column("path", least=8, keep="tail"), Column("n", right=True)]
+    laid = table(columns, rows, 20)
+    assert ["".join(s.text for s in line) for line in laid.rows] == ["…/to/file.py       1", "b             12,345"]
+    assert laid.width == 20 and laid.indent == 14
+
+
+def test_a_column_without_content_is_left_out() -> None:
+    laid = table([Column("a"), Column("agent"), Column("b")], [[Span("1"), Span(""), Span("2")]], 80)
+    assert "".join(span.text for span in laid.head) == "a  b"
+
+
+# -- lanes ---------------------------------------------------------------------------------
+
+
+@given(st.integers(1, 100_000), st.integers(1, 300))
+def test_every_call_has_a_column(calls: int, width: int) -> None:
+    on = lanes.scale(calls, width)
+    assert 1 <= on.columns <= width
+    assert on.column(1) == 0 and on.column(calls) == on.columns - 1
+    if calls <= width:
+        assert on.per_column == 1
+
+
+@given(st.integers(1, 100_000), st.integers(30, 300))
+def test_the_ruler_names_the_call_above_its_tick(calls: int, width: int) -> None:
+    on = lanes.scale(calls, width)
+    numbers, ticks = lanes.ruler(on)
+    assert len(numbers) <= on.columns or calls < 10
+    assert ticks[0] == lanes.TICK
+    for label in numbers.split():
+        column = on.column(int(label.replace(",", "")))
+        assert ticks[column] == lanes.TICK
+
+
+def test_the_strongest_action_wins_a_column() -> None:
+    on = lanes.scale(100, 10)
+    found = [finding("p", action, call) for action, call in ((Action.STOP, 3), (Action.WARN, 4), (Action.WARN, 100))]
+    assert lanes.strongest(on, found) == [Action.STOP, *[Action.ALLOW] * 8, Action.WARN]
+
+
+def test_a_decision_about_a_batch_marks_all_its_calls() -> None:
+    line = lanes.policy_lane(lanes.scale(6, 10), [finding("p", Action.BLOCK, 4, batch=(2, 4))])
+    assert "".join(span.text for span in line) == "·###··"
+
+
+def test_actions_can_be_told_apart_without_colour() -> None:
+    signs = [*lanes.MARKS.values(), lanes.QUIET, lanes.LOOP, lanes.WAITING]
+    assert set(lanes.MARKS) == set(Action) - {Action.ALLOW}
+    assert len(set(signs)) == len(signs) and all(cells.width(sign) == 1 for sign in signs)
+    wording_of = {action.word for action in Action}
+    assert len(wording_of) == len(Action)
+
+
+def test_hindsight_draws_loops_over_waiting() -> None:
+    def episode(kind: str, first: int, last: int) -> Episode:
+        return Episode(kind, "", "", first, last, [], 1, 1, "")
+
+    drawn = lanes.loop_lane(lanes.scale(12, 40), [episode("cycle", 2, 6), episode(WAITING, 5, 9)])
+    assert "".join(span.text for span in drawn) == "·1━━━━───···"
+
+
+# -- folding -------------------------------------------------------------------------------
+
+
+def test_repeats_fold_also_where_they_take_turns() -> None:
+    found = [finding("p", Action.WARN, call, key="ab"[call % 2]) for call in range(1, 21)]
+    rows = fold(found)
+    assert [(row.first.call, row.last.call, row.times) for row in rows] == [(1, 19, 10), (2, 20, 10)]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        finding("p", Action.BLOCK, 2),
+        finding("p", Action.WARN, 2, rule="another"),
+        finding("p", Action.WARN, 2, key="another"),
+        finding("p", Action.WARN, 2, agent="sub"),
+        finding("p", Action.WARN, 2, own_word="another"),
+    ],
+    ids=["action", "rule", "key", "agent", "own word"],
+)
+def test_different_firings_stay_apart(other: Finding) -> None:
+    assert len(fold([finding("p", Action.WARN, 1), other])) == 2
+
+
+@given(st.lists(st.tuples(st.sampled_from("abcdefghijkl"), st.sampled_from(["", "sub"])), max_size=60))
+def test_folding_loses_no_firing(keys: list[tuple[str, str]]) -> None:
+    found = [finding("p", Action.WARN, n, key=key, agent=agent) for n, (key, agent) in enumerate(keys, 1)]
+    rows = fold(found)
+    assert sum(row.times for row in rows) == len(found)
+    assert sum(sum(row.grades.values()) for row in rows) == len(found)
+    firsts = [row.first.call for row in rows]
+    assert firsts == sorted(firsts)
+
+
+def test_a_far_repeat_begins_a_new_row() -> None:
+    keys = ["a", *"bcdefghi", "a"]
+    assert len(fold([finding("p", Action.WARN, n, key=key) for n, key in enumerate(keys, 1)])) == 10
+
+
+def test_rows_of_policies_merge_in_the_order_of_the_file() -> None:
+    rows = merge([fold([finding("p", Action.WARN, 5)]), fold([finding("q", Action.WARN, 2)])])
+    assert [row.first.policy for row in rows] == ["q", "p"]
+
+
+def test_what_is_shown_has_every_kind_of_row() -> None:
+    rows = [row for n in range(1, 30) for row in fold([finding("p", Action.WARN, n, key=str(n))])]
+    rows += fold([finding("q", Action.STOP, 99)])
+    shown, hidden = chosen(rows, 10)
+    assert len(shown) == 10 and len(hidden) == 20 and shown[-1].first.policy == "q"
+
+
+# -- who caught what -----------------------------------------------------------------------
+
+
+def test_waiting_is_a_kind_of_hindsight() -> None:
+    assert WAITING in KINDS
+
+
+def test_each_policy_has_acted_missed_or_not_looked() -> None:
+    first, second, waiting = caught(looping(), enforced=True)
+    assert first.steps["moltis:later"] == [Step(Action.WARN, 9, 1), Step(Action.STRIP_TOOLS, 12, 4)]
+    assert first.steps["openhands-sdk"] == [Step(Action.NUDGE, 10, 2), Step(Action.STOP, 12, 4)]
+    assert first.missed == ["crush", "gemini-cli", "koda"]
+    assert first.unseen == {"zeroclaw": "cannot evaluate"}
+    assert set(second.steps) == {"moltis:later"}
+    assert not waiting.steps
+
+
+def test_a_policy_that_had_stopped_the_turn_did_not_miss_the_loop() -> None:
+    transcript = looping()
+    transcript.episodes[0].first_call = 20
+    entry = caught(transcript, enforced=True)[0]
+    assert entry.stopped == {"openhands-sdk": 13}
+    assert "openhands-sdk" in caught(transcript, enforced=False)[0].missed
+    transcript.episodes[0].turn = 2
+    assert "openhands-sdk" in caught(transcript, enforced=True)[0].missed
+
+
+def test_firings_outside_loops_are_false_alarms_and_observing_is_none() -> None:
+    transcript = looping()
+    by_label = {policy.label: [f.call for f in outside(transcript, policy)] for policy in transcript.policies}
+    assert by_label["moltis:later"] == [5] and by_label["crush"] == [] and by_label["atomcode"] == []
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 60), st.integers(0, 3), st.booleans()), max_size=25),
+    st.lists(st.tuples(st.integers(1, 60), st.integers(0, 20)), max_size=4),
+)
+def test_inside_and_outside_agree_with_the_plain_definition(
+    firings: list[tuple[int, int, bool]], loops: list[tuple[int, int]]
+) -> None:
+    found = [
+        finding("p", Action.WARN, call, batch=(max(call - back, 1), call) if whole else None)
+        for call, back, whole in firings
+    ]
+    transcript = looping()
+    transcript.policies = [result("p", found)]
+    transcript.episodes = [Episode("cycle", "", "", first, first + more, [], 1, 1, "") for first, more in loops]
+
+    def touches(item: Finding, episode: Episode) -> bool:
+        first = item.calls[0] if item.whole_batch else item.call
+        return first <= episode.last_call and item.call >= episode.first_call
+
+    expected = [f for f in found if not any(touches(f, e) for e in transcript.episodes)]
+    assert outside(transcript, transcript.policies[0]) == expected
+    for entry in caught(transcript, enforced=True):
+        assert ("p" in entry.steps) == any(touches(f, entry.episode) for f in found)
+
+
+def test_scores_add_up_over_transcripts() -> None:
+    one = {score.label: score for score in scores([looping()], enforced=True)}
+    two = {score.label: score for score in scores([looping(), looping()], enforced=True)}
+    for label, score in one.items():
+        assert two[label].firings == 2 * score.firings
+        assert (two[label].loops, two[label].caught) == (2 * score.loops, 2 * score.caught)
+        assert two[label].bad == {word: 2 * count for word, count in score.bad.items()}
+    assert one["moltis:later"].bad == {"false_alarm": 1} and one["moltis:later"].caught == 2
+    assert one["zeroclaw"].loops == 0 and one["zeroclaw"].lacking == {"cannot_evaluate": 1}
+
+
+# -- wording -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (None, "not recorded"), (0.0, "0 s"), (0.4, "under 1 s"), (59.4, "59 s"), (60.0, "1 min"),
+        (754.2, "12 min 34 s"), (3600.0, "1 h"), (11_000.0, "3 h 3 min"), (200_000.0, "2 d 7 h"),
+    ],
+)  # fmt: skip
+def test_durations_have_two_units(seconds: float | None, text: str) -> None:
+    assert wording.duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("own", "text"), [("block", "block"), ("", "block"), ("Block", "block"), ("dedup_call", "block (dedup call)")]
+)
+def test_the_guards_own_word_stands_beside_the_action(own: str, text: str) -> None:
+    item = finding("p", Action.BLOCK, 1)
+    item.own_word = own
+    assert wording.action_of(item) == text

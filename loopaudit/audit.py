@@ -222,7 +222,7 @@ def new_report(options: Options) -> Report:
             origin=" ".join(part for part in (s.policy.origin.project, s.policy.origin.version) if part),
             params=s.params.as_dict(),
             rules=dict(s.policy.rules),
-            needs=dict(s.policy.needs),
+            needs={str(need): loss for need, loss in s.policy.needs.items()},
         )
         for s in options.policies
     ]

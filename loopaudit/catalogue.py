@@ -122,7 +122,7 @@ def formats_json() -> str:
             "id": r.id,
             "title": r.title,
             "recognised_by": r.looked_for,
-            "carries": dict(r.carries),
+            "carries": {str(what): how for what, how in r.carries.items()},
             "evidence": r.evidence,
             "written_by": r.written_by,
             "where": r.where,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -21,9 +21,10 @@ class Output:
     id: str
     file: str | None
 
-    def render(self, report: Report) -> bytes:
-        """The bytes of the report."""
-        return reports().get(self.id).render(report, {})
+    def render(self, report: Report, options: Mapping[str, str]) -> bytes:
+        """The bytes of the report; of the options only those that this report knows count."""
+        reporter = reports().get(self.id)
+        return reporter.render(report, {k: v for k, v in options.items() if k in reporter.options})
 
 
 def outputs(specs: Sequence[str]) -> list[Output]:

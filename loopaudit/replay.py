@@ -8,12 +8,12 @@ A guard that crashes is put out for the rest of the transcript and reported.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from loopaudit import text
 from loopaudit.emit import Totals
-from loopaudit.events import Batch, Call, Event, Turn
+from loopaudit.events import TOKEN_LIMIT, Batch, Call, Event, Turn
 from loopaudit.findings import Action, Decision
 from loopaudit.policy import Context, Guard, Mode, Selected
 from loopaudit.report import Finding, PolicyResult
@@ -33,14 +33,17 @@ class Observer(Protocol):
         """One event of any agent."""
 
 
-class _Lane:
-    """One policy at work for one agent."""
+_JUDGE, _TURN, _BOUNDARY = range(3)
 
-    __slots__ = ("guard", "result", "selected", "stopped")
+
+class _Lane:
+    """One policy at work for one agent. ``methods`` are the guard's, by kind of event."""
+
+    __slots__ = ("methods", "result", "selected", "stopped")
 
     def __init__(self, selected: Selected, guard: Guard, result: PolicyResult) -> None:
         self.selected = selected
-        self.guard = guard
+        self.methods: tuple[Callable[[Any], Any], ...] = (guard.judge, guard.turn, guard.boundary)
         self.result = result
         self.stopped = False
 
@@ -82,16 +85,18 @@ class Replay:
         if lanes is None:
             lanes = self._agents[event.agent] = self._start()
         if isinstance(event, Batch):
-            self._batch(lanes, event)
+            self._tell(lanes, _JUDGE, event)
+            for call in event.calls:
+                result = call.result
+                if result is not None and len(result.source) > TOKEN_LIMIT:
+                    result.shrink()
         elif isinstance(event, Turn):
             self._turns[event.agent] = self._turns.get(event.agent, 0) + 1
             for lane in lanes:
                 lane.stopped = False
-                self._guarded(lane, lane.guard.turn, event)
+            self._tell(lanes, _TURN, event)
         else:
-            for lane in lanes:
-                if not lane.stopped:
-                    self._guarded(lane, lane.guard.boundary, event)
+            self._tell(lanes, _BOUNDARY, event)
 
     def _start(self) -> list[_Lane]:
         lanes = []
@@ -100,40 +105,27 @@ class Replay:
             lanes.append(_Lane(selected, selected.policy.start(selected.params, context), result))
         return lanes
 
-    def _batch(self, lanes: list[_Lane], batch: Batch) -> None:
-        calls = len(batch.calls)
+    def _tell(self, lanes: list[_Lane], kind: int, event: Event) -> None:
+        """Let every guard that has not stopped see an event. A guard that crashes is put out."""
+        calls = len(event.calls) if isinstance(event, Batch) else 0
         for lane in lanes:
-            result = lane.result
             if lane.stopped:
-                result.avoided_calls += calls
+                lane.result.avoided_calls += calls
                 continue
-            result.judged_calls += calls
-            decisions = self._guarded(lane, lane.guard.judge, batch)
-            if decisions:
-                self._decided(lane, batch, decisions)
-        for call in batch.calls:
-            if call.result is not None:
-                call.result.shrink()
-
-    def _guarded(self, lane: _Lane, method: Callable[[Any], Any], event: Event) -> Sequence[Decision] | None:
-        """Let a guard see an event; what it says, or ``None``. A crash puts the guard out."""
-        try:
-            said = method(event)
-            return list(said) if said else None
-        except Exception as error:  # noqa: BLE001 - a guard is foreign code; its crash is reported
-            self._crashed(lane, error, event.line)
-            return None
-
-    @staticmethod
-    def _crashed(lane: _Lane, error: Exception, line: int) -> None:
-        lane.result.status = "crashed"
-        lane.result.reasons.append(f"crashed at line {line}: {type(error).__name__}: {error}")
-        lane.stopped = True
-        lane.guard = Guard()
+            lane.result.judged_calls += calls
+            try:
+                said = lane.methods[kind](event)
+                if said:
+                    self._decided(lane, event, said)
+            except Exception as error:  # noqa: BLE001 - a guard is foreign code; its crash is reported
+                lane.result.status = "crashed"
+                lane.result.reasons.append(f"crashed at line {event.line}: {type(error).__name__}: {error}")
+                lane.methods = (_silent,) * 3
 
     # -- decisions -------------------------------------------------------------------------
 
-    def _decided(self, lane: _Lane, batch: Batch, decisions: Any) -> None:
+    def _decided(self, lane: _Lane, batch: Event, decisions: Iterable[Decision]) -> None:
+        assert isinstance(batch, Batch), "only a batch can be judged"
         result = lane.result
         for decision in decisions:
             action = decision.action
@@ -201,6 +193,10 @@ class Replay:
             if result.status == "cannot_evaluate":
                 _withdraw(result)
         return self._results
+
+
+def _silent(event: Event) -> None:
+    """Stands in for a guard that crashed."""
 
 
 def _withdraw(result: PolicyResult) -> None:

@@ -168,3 +168,12 @@ def write_output(data: bytes, target: str | None) -> None:
         path.write_bytes(data)
     except OSError as error:
         raise UsageError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
+
+
+def report_error(message: str, hint: str | None) -> None:
+    """One sentence and its hint on standard error."""
+    from loopaudit.text import visible
+
+    sys.stderr.write(f"loopaudit: error: {visible(message)}\n")
+    if hint:
+        sys.stderr.write(f"  hint: {visible(hint)}\n")

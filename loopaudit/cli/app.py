@@ -14,6 +14,7 @@ from pathlib import Path
 
 import typer
 
+from loopaudit.cli._options import report_error
 from loopaudit.errors import ExitCode, LoopauditError
 
 EPILOG = (
@@ -69,7 +70,7 @@ def run(arguments: list[str]) -> int:
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else ExitCode.OK if stop.code is None else ExitCode.USAGE
     except LoopauditError as error:
-        report_error(error)
+        report_error(error.message, error.hint)
         return error.exit_code
     except BrokenPipeError:
         # The reader of our output went away (`| head`): not our failure, and nothing to say.
@@ -86,15 +87,6 @@ def run(arguments: list[str]) -> int:
 def _start(names: list[str], arguments: list[str]) -> None:
     build(names)(arguments, prog_name="loopaudit")
     sys.stdout.flush()
-
-
-def report_error(error: LoopauditError) -> None:
-    """One sentence and its hint on standard error."""
-    from loopaudit.text import visible
-
-    print(f"loopaudit: error: {visible(error.message)}", file=sys.stderr)
-    if error.hint:
-        print(f"  hint: {visible(error.hint)}", file=sys.stderr)
 
 
 def _internal(error: Exception) -> int:

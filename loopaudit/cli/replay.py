@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loopaudit.cli import _options as options
+from loopaudit.cli._options import report_error
 from loopaudit.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -84,10 +85,14 @@ def command(
         result = audit(paths, chosen, on_found=progress.found, on_file=progress.finished)
     detail = "summary" if summary else "full" if full else "normal"
     for target in targets:
-        if target.id == "terminal":
-            _terminal(result, target.file, detail, width)
+        if target.id == "terminal" and target.file is None:
+            _terminal(result, detail, width)
         else:
-            options.write_output(target.render(result), target.file)
+            shown = {"detail": detail, "width": str(width)} if width else {"detail": detail}
+            options.write_output(target.render(result, shown), target.file)
+    if not any(target.id == "terminal" and target.file is None for target in targets):
+        for problem in result.failures:
+            report_error(problem.message, problem.hint)
     code = exit_code(result, strict=strict, failed=threshold(result))
     if code:
         raise typer.Exit(code)
@@ -104,21 +109,11 @@ def exit_code(report: Report, *, strict: bool, failed: bool) -> int:
     return ExitCode.FINDING if failed else ExitCode.OK
 
 
-def _terminal(report: Report, file: str | None, detail: str, width: int | None) -> None:
-    from rich.console import Console
+def _terminal(report: Report, detail: str, width: int | None) -> None:
+    from loopaudit.reportkit.level import Detail
+    from loopaudit.reports.terminal import write_terminal
 
-    from loopaudit.reports.terminal import Detail, render_terminal
-
-    level = Detail(detail)
-    if file is None:
-        render_terminal(report, Console(width=width, highlight=False, emoji=False), level)
-        return
-    try:
-        with open(file, "w", encoding="utf-8") as stream:
-            console = Console(file=stream, width=width or 120, highlight=False, emoji=False, color_system=None)
-            render_terminal(report, console, level)
-    except OSError as error:
-        raise UsageError(f"{file}: cannot be written: {(error.strerror or str(error)).lower()}") from None
+    write_terminal(report, sys.stdout, Detail(detail), width=width)
 
 
 class _Progress:

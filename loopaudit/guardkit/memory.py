@@ -1,0 +1,80 @@
+"""A memory for guards that count what they saw in a turn: bounded, and cheap for what is new.
+
+Most guards count per call or per tool name and forget at the next message of a person. A turn
+can hold any number of calls, so these maps forget by age: they keep two generations, the
+young one takes what is touched, and when it is full the old one is dropped. Whatever was
+among the last ``cap`` different keys is remembered exactly; older keys start anew.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Generic, TypeVar
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+CAP: Final = 65_536
+"""Keys per generation, so that at most twice as many are held."""
+
+
+class Recent(Generic[K, V]):
+    """A map of the keys that were put last. Values are never ``None``. ``cap`` is the size of a generation."""
+
+    __slots__ = ("_cap", "_old", "_young")
+
+    def __init__(self, cap: int = CAP) -> None:
+        self._cap = cap
+        self._young: dict[K, V] = {}
+        self._old: dict[K, V] = {}
+
+    def get(self, key: K) -> V | None:
+        """The value of a key, or ``None`` where it is unknown or forgotten."""
+        value = self._young.get(key)
+        if value is None and self._old:
+            value = self._old.get(key)
+        return value
+
+    def put(self, key: K, value: V) -> None:
+        """Set a key's value, which also makes it the youngest."""
+        young = self._young
+        if len(young) >= self._cap and key not in young:
+            self._old = young
+            self._young = young = {}
+        young[key] = value
+
+    def drop(self, key: K) -> None:
+        """Forget one key, if it is known."""
+        self._young.pop(key, None)
+        if self._old:
+            self._old.pop(key, None)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        if self._young:
+            self._young.clear()
+        if self._old:
+            self._old = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._young) or bool(self._old)
+
+    def __len__(self) -> int:
+        return len(self._young) + sum(key not in self._young for key in self._old)
+
+
+class Counts(Recent[K, int]):
+    """How often each key was counted."""
+
+    __slots__ = ()
+
+    def add(self, key: K) -> int:
+        """Count a key once more. Returns its count, 1 for a new key."""
+        young = self._young
+        count = young.get(key)
+        if count is None:
+            count = self._old.get(key, 0)
+            if len(young) >= self._cap:
+                self._old = young
+                self._young = young = {}
+        young[key] = count = count + 1
+        return count

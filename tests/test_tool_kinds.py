@@ -1,0 +1,67 @@
+"""Tools that do several things are told apart by their arguments, however these were recorded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+import pytest
+
+from loopaudit.events import SLICE, TEXT, VALUE, Call
+from loopaudit.tools import Translator, Vocabulary, kind_of
+
+
+def recorded(name: str, arguments: Any, form: int) -> Call:
+    source = arguments
+    if form != VALUE:
+        source = orjson.dumps(arguments)
+        source = source.decode() if form == TEXT else source
+    return Call("c", 1, name, form, source, b"")
+
+
+@pytest.mark.parametrize("form", [TEXT, SLICE, VALUE])
+@pytest.mark.parametrize(
+    ("name", "arguments", "kind"),
+    [
+        ("Bash", {"command": "ls"}, "shell"),
+        ("shell", {"command": ["apply_patch", "*** Begin"]}, "edit"),
+        ("exec_command", {"cmd": "apply_patch <<EOF"}, "edit"),
+        ("shell", {"command": "echo apply_patch"}, "shell"),
+        ("shell", ["apply_patch"], "shell"),
+        ("str_replace_editor", {"command": "view", "path": "a"}, "read"),
+        ("str_replace_editor", {"command": "create"}, "write"),
+        ("mcp__fs__edit", {"command": "undo_edit"}, "edit"),
+        ("Edit", {"old": "a"}, "edit"),
+        ("write_stdin", {"chars": ""}, "poll"),
+        ("write_stdin", {"chars": "y"}, "shell_input"),
+        ("Read", {"command": "view"}, "read"),
+    ],
+)
+def test_kinds(name: str, arguments: Any, kind: str, form: int) -> None:
+    call = recorded(name, arguments, form)
+    assert kind_of(call) == kind
+    assert kind_of(call) == kind, "and the same when asked again"
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "kind"),
+    [
+        ("shell", '{"command":"apply\\u005fpatch x"}', "edit"),
+        ("shell", '{"c\\u006fmmand":"apply_patch x"}', "edit"),
+        ("str_replace_editor", '{"\\u0063ommand":"view"}', "read"),
+        ("shell", "apply_patch no JSON", "shell"),
+    ],
+)
+def test_escapes_hide_nothing(name: str, source: str, kind: str) -> None:
+    assert kind_of(Call("c", 1, name, TEXT, source, b"", source.startswith("{"))) == kind
+    assert kind_of(Call("c", 1, name, SLICE, source.encode(), b"", True)) == kind
+
+
+def test_translation_by_arguments_is_not_fixed_by_the_first_call() -> None:
+    tool = Translator(Vocabulary({"edit": "edit_file", "shell": "run"}))
+    calls = [recorded("Bash", {"command": c}, TEXT) for c in ("ls", "apply_patch x", "ls")]
+    assert [tool(c) for c in calls] == ["run", "edit_file", "run"]
+    assert tool(recorded("Read", {}, TEXT)) == "Read"
+    assert tool(recorded("MultiEdit", {}, TEXT)) == "edit_file"
+    assert tool(recorded("run", {}, TEXT)) == "run"
+    assert tool.mapped == {"Bash": "run", "MultiEdit": "edit_file"}

@@ -197,3 +197,49 @@ def policy_page(policy: Policy) -> str:
         lines.append("Only the calls.")
     lines += ["", f"Imitates {_origin(policy)}." if policy.origin.version else "Imitates no single original.", ""]
     return "\n".join(lines)
+
+
+def policies_page() -> str:
+    """The Markdown table of all guards by idea."""
+    everything = policies().all()
+    lines = [
+        "# Policies",
+        "",
+        "Every guard that loopaudit imitates. The default set is "
+        + ", ".join(f"[{name}]({name}.md)" for name in MISSION)
+        + "; `-p all` selects every one.",
+        "",
+        "| policy | imitates | does | needs besides calls |",
+        "| --- | --- | --- | --- |",
+    ]
+    for policy in everything:
+        needs = ", ".join(n if n in policy.essential else f"({n})" for n in policy.needs) or "–"
+        origin = f"{policy.origin.project} {policy.origin.version}".strip() or "no single original"
+        lines.append(f"| [{policy.id}]({policy.id}.md) | {origin} | {', '.join(policy.actions)} | {needs} |")
+    lines += ["", "A need in parentheses: part of the guard works without it.", "", "## By idea", ""]
+    lines += ["| idea | policies |", "| --- | --- |"]
+    ideas: dict[str, list[str]] = {}
+    for policy in everything:
+        for idea in policy.ideas:
+            ideas.setdefault(idea, []).append(policy.id)
+    for idea in sorted(ideas):
+        lines.append(f"| {idea} | {', '.join(f'[{name}]({name}.md)' for name in ideas[idea])} |")
+    return "\n".join(lines) + "\n"
+
+
+def formats_page() -> str:
+    """The Markdown table of all transcript formats."""
+    lines = [
+        "# Transcript formats",
+        "",
+        "Formats are recognised by content, never by file name. `loopaudit formats` prints this list, `--format NAME`",
+        "overrides the recognition. Besides plain files, gzip, zstd and standard input are read.",
+        "",
+        "| format | written by | recognised by | carries | checked on |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for reader in sorted(ranked(), key=lambda r: r.id):
+        carries = "; ".join(f"{what} ({how})" if how else str(what) for what, how in reader.carries.items())
+        cells = (reader.id, reader.written_by or reader.title, reader.looked_for, carries, _EVIDENCE[reader.evidence])
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines) + "\n"

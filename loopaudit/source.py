@@ -16,6 +16,7 @@ import io
 import itertools
 import json
 import os
+import re
 import stat
 import sys
 import zlib
@@ -46,6 +47,9 @@ GZIP_MAGIC: Final = b"\x1f\x8b"
 ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
 ZIP_MAGIC: Final = b"PK\x03\x04"
 BOM: Final = b"\xef\xbb\xbf"
+
+_JSON_BEGUN = re.compile(rb'\s*(?:\{\s*(?:["}]|\Z)|\[\s*(?:[\[{"\]0-9-]|\Z))')
+"""How a line begins that was meant to be an object or a list (a log line may begin with ``[``)."""
 
 Shape = Literal["records", "document", "zip", "directory", "empty", "other"]
 
@@ -325,12 +329,12 @@ class Source:
 
     def bad_line(self, number: int, line: bytes, error: Exception) -> None:
         """Count a line that is no JSON, telling a cut last line from broken ones."""
-        start = line.lstrip()[:1]
-        if not line.endswith(b"\n") and start in (b"{", b"["):
+        begun = _JSON_BEGUN.match(line) is not None
+        if begun and not line.endswith(b"\n"):
             self.problems.add("cut_last_line", "the last line is cut off", line=number, damage=True)
         elif b"\0" in line:
             self.problems.add("bad_line", "the line contains NUL bytes and is no JSON", line=number, damage=True)
-        elif start in (b"{", b"["):
+        elif begun:
             self.problems.add("bad_line", f"not JSON: {_short(error)}", line=number, damage=True)
         else:
             self.problems.add("not_json", "the line is text, not JSON", line=number, damage=True)

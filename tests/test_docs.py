@@ -1,0 +1,49 @@
+"""The generated pages are those of today, and what the documents name exists."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from docs.generate import pages
+
+ROOT = Path(__file__).parents[1]
+DOCUMENTS = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
+
+
+def test_generated_pages_are_up_to_date() -> None:
+    stale = [p.relative_to(ROOT).as_posix() for p, text in pages().items() if not p.exists() or p.read_text() != text]
+    assert not stale, f"run `make docs`: {stale}"
+
+
+def test_no_page_of_a_policy_that_is_gone() -> None:
+    assert set((ROOT / "docs" / "policies").glob("*.md")) <= set(pages())
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda p: p.relative_to(ROOT).as_posix())
+def test_links_lead_somewhere(document: Path) -> None:
+    text = re.sub(r"```.*?```", "", document.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
+        if not target.startswith(("http:", "https:", "mailto:")):
+            assert (document.parent / target).exists(), f"{document.name} links to {target}"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda p: p.relative_to(ROOT).as_posix())
+def test_commands_and_options_in_the_documents_exist(document: Path) -> None:
+    from typer.main import get_command
+
+    from loopaudit.cli.app import build, command_names
+
+    commands = get_command(build(command_names())).commands  # type: ignore[attr-defined]
+    for line in re.findall(
+        r"^\s*(?:\$ )?(?:[.\w/]*/)?loopaudit ([a-z-]+)(.*)$", document.read_text(), flags=re.MULTILINE
+    ):
+        name, rest = line
+        if name.startswith("-"):
+            continue
+        assert name in commands, f"{document.name} names the command {name}"
+        known = {option for parameter in commands[name].params for option in parameter.opts} | {"--help", "-h"}
+        for option in re.findall(r"(?<!\S)(--[a-z-]+)", rest.split(" ; ")[0].split("#")[0]):
+            assert option in known, f"{document.name}: loopaudit {name} has no {option}"

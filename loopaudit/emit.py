@@ -704,7 +704,7 @@ def decoded_tools(tools: Sequence[Any]) -> dict[str, Any]:
         name = body.get("name")
         if isinstance(name, str):
             for field_name in ("parameters", "input_schema", "inputSchema", "schema"):
-                if field_name in body:
+                if isinstance(body.get(field_name), (dict, bool)):
                     schemas[name] = body[field_name]
                     break
             else:

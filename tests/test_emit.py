@@ -205,6 +205,37 @@ def test_tokens_count_once_per_response() -> None:
     assert totals.models == {"large": 1}
 
 
+def test_late_tokens_go_to_the_response_that_waits() -> None:
+    r = Recorder()
+    r.emit.call("a", {}, id="1", key="m1")
+    r.emit.usage(Usage(output=1), key="m1")
+    r.emit.call("b", {}, id="2", key="m2")
+    r.emit.usage(Usage(output=5), key="m1", model="large")
+    totals = r.emit.finish()
+    assert totals.output_tokens == 5
+    first = r.events[0]
+    assert isinstance(first, Batch) and first.usage is not None and (first.usage.output, first.model) == (5, "large")
+
+
+@pytest.mark.parametrize(
+    ("times", "span"),
+    [
+        (["2026-02-07T03:49:23.000Z", "2026-02-07T03:49:25.500Z", "2026-02-07T03:49:22.000Z"], 3.5),
+        (["2026-02-07T03:49:23.000Z", "2026-13-40T99:99:99.999Z", "9999-99-99T99:99:99.999Z"], 0.0),
+        (["zzzzzzzzzzzzzzzzzzzzzzzZ", "2026-02-07T03:49:23.000Z", "2026-02-07T03:49:24.000Z"], 1.0),
+        (["2026-02-07T03:49:23.000Z", "2026-02-07T05:49:24+02:00", "2026-02-07T05:49:22+0200"], 2.0),
+        (["2026-02-07T03:49:23.000Z", 1770436164, 1770436165000], 2.0),
+        (["yesterday", None], None),
+    ],
+)
+def test_the_span_of_recorded_times(times: list[Any], span: float | None) -> None:
+    r = Recorder()
+    for number, at in enumerate(times):
+        r.emit.call("a", {"n": number}, id=f"x{number}", at=at)
+        r.emit.result(f"x{number}", "", at=at)
+    assert r.emit.finish().duration == span
+
+
 def test_conversations_are_finished_one_by_one() -> None:
     done: list[tuple[str, int]] = []
     r = Recorder(on_session=lambda s, t: done.append((s, t.calls)))

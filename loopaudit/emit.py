@@ -25,7 +25,6 @@ import re
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -497,17 +496,12 @@ class Emitter:
         """
         if at is None:
             return
-        if isinstance(at, str) and len(at) == _UTC_WIDTH and at[-1] == "Z":
-            if self._first <= at <= self._last:
-                return
-            try:
-                datetime.fromisoformat(at)
-            except ValueError:
-                return
+        if isinstance(at, str) and len(at) == _UTC_WIDTH and at[-1] == "Z" and at[10] == "T" and at[4] == "-":
             if at > self._last:
                 self._last = at
-                self._first = self._first or at
-            else:
+                if not self._first:
+                    self._first = at
+            elif at < self._first:
                 self._first = at
             return
         self._span(at)

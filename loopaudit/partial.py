@@ -16,9 +16,6 @@ _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|[\[\]{},:]', re.DOTALL
 """A string (also one that the end of the text cuts off, so that no quote is tried twice) or a mark."""
 
 
-_TERMINATED = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
-
-
 def complete_prefix(data: bytes) -> Any:
     """The value that a prefix of a JSON document holds, or ``None`` where there is none.
 
@@ -49,7 +46,7 @@ def complete_prefix(data: bytes) -> Any:
             expect_value = False
         elif first == b":":
             expect_value = True
-        elif match.end() == len(data) and not _TERMINATED.fullmatch(token):
+        elif match.end() == len(data) and not _terminated(token):
             break
         elif expect_value:
             # A complete string as the value of a key.
@@ -65,3 +62,11 @@ def complete_prefix(data: bytes) -> Any:
             return json.loads(text.decode("utf-8", "replace"), strict=False)
         except (ValueError, RecursionError):
             return None
+
+
+def _terminated(token: bytes) -> bool:
+    """Whether a string token at the end of the text has its closing quote."""
+    if len(token) < 2 or token[-1:] != b'"':
+        return False
+    before = token[:-1]
+    return (len(before) - len(before.rstrip(b"\\"))) % 2 == 0

@@ -8,12 +8,12 @@ A guard that crashes is put out for the rest of the transcript and reported.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from loopaudit import text
 from loopaudit.emit import Totals
-from loopaudit.events import TOKEN_LIMIT, Batch, Call, Event, Turn
+from loopaudit.events import TOKEN_LIMIT, Batch, Call, Event, Result, Turn
 from loopaudit.findings import Action, Decision
 from loopaudit.policy import Context, Guard, Mode, Selected
 from loopaudit.report import Finding, PolicyResult
@@ -26,6 +26,18 @@ ARGUMENTS_SHOWN: Final = 160
 """Characters of the arguments that a finding keeps."""
 
 
+BLOCK: Final = 1 << 20
+"""Bytes of results that are held before the guards see them.
+
+Running each guard over a block of events, instead of all guards over each event, takes less
+than half the time: the interpreter stays in one guard's code and data.
+"""
+
+
+EVENT_BYTES: Final = 512
+"""What an event, or a call with its result, takes besides the text of its result, about."""
+
+
 class Observer(Protocol):
     """Sees the same events as the policies, before them."""
 
@@ -33,19 +45,17 @@ class Observer(Protocol):
         """One event of any agent."""
 
 
-_JUDGE, _TURN, _BOUNDARY = range(3)
-
-
 class _Lane:
-    """One policy at work for one agent. ``methods`` are the guard's, by kind of event."""
+    """One policy at work for one agent, through the agent's ``turns`` so far."""
 
-    __slots__ = ("methods", "result", "selected", "stopped")
+    __slots__ = ("guard", "result", "selected", "stopped", "turns")
 
     def __init__(self, selected: Selected, guard: Guard, result: PolicyResult) -> None:
         self.selected = selected
-        self.methods: tuple[Callable[[Any], Any], ...] = (guard.judge, guard.turn, guard.boundary)
+        self.guard: Guard | None = guard
         self.result = result
         self.stopped = False
+        self.turns = 0
 
 
 class Replay:
@@ -73,30 +83,47 @@ class Replay:
         self._results = [PolicyResult(s.label, s.policy.id, s.params.as_dict()) for s in selected]
         self._translators = [translator(s.policy.vocabulary, by_kind=map_names) for s in selected]
         self._agents: dict[str, list[_Lane]] = {}
-        self._turns: dict[str, int] = {}
+        self._block: dict[str, list[Event]] = {}
+        self._large: list[Result] = []
+        self._held = 0
 
     # -- feeding ---------------------------------------------------------------------------
 
     def feed(self, event: Event) -> None:
-        """Take the next event of the conversation."""
+        """Take the next event of the conversation. Guards see it by the end of its block."""
+        block = self._block.get(event.agent)
+        if block is None:
+            block = self._block[event.agent] = []
+        block.append(event)
         for observer in self._observers:
             observer.event(event)
-        lanes = self._agents.get(event.agent)
-        if lanes is None:
-            lanes = self._agents[event.agent] = self._start()
+        held = EVENT_BYTES
         if isinstance(event, Batch):
-            self._tell(lanes, _JUDGE, event)
             for call in event.calls:
                 result = call.result
-                if result is not None and len(result.source) > TOKEN_LIMIT:
-                    result.shrink()
-        elif isinstance(event, Turn):
-            self._turns[event.agent] = self._turns.get(event.agent, 0) + 1
+                if result is not None:
+                    size = len(result.source)
+                    held += size + EVENT_BYTES
+                    if size > TOKEN_LIMIT:
+                        self._large.append(result)
+        self._held += held
+        if self._held > BLOCK:
+            self.flush()
+
+    def flush(self) -> None:
+        """Let every guard see what it has not seen yet."""
+        for agent, events in self._block.items():
+            lanes = self._agents.get(agent)
+            if lanes is None:
+                lanes = self._agents[agent] = self._start()
             for lane in lanes:
-                lane.stopped = False
-            self._tell(lanes, _TURN, event)
-        else:
-            self._tell(lanes, _BOUNDARY, event)
+                if lane.guard is not None:
+                    self._run(lane, lane.guard, events)
+        self._block.clear()
+        for result in self._large:
+            result.shrink()
+        self._large.clear()
+        self._held = 0
 
     def _start(self) -> list[_Lane]:
         lanes = []
@@ -105,27 +132,40 @@ class Replay:
             lanes.append(_Lane(selected, selected.policy.start(selected.params, context), result))
         return lanes
 
-    def _tell(self, lanes: list[_Lane], kind: int, event: Event) -> None:
-        """Let every guard that has not stopped see an event. A guard that crashes is put out."""
-        calls = len(event.calls) if isinstance(event, Batch) else 0
-        for lane in lanes:
-            if lane.stopped:
-                lane.result.avoided_calls += calls
-                continue
-            lane.result.judged_calls += calls
-            try:
-                said = lane.methods[kind](event)
-                if said:
-                    self._decided(lane, event, said)
-            except Exception as error:  # noqa: BLE001 - a guard is foreign code; its crash is reported
-                lane.result.status = "crashed"
-                lane.result.reasons.append(f"crashed at line {event.line}: {type(error).__name__}: {error}")
-                lane.methods = (_silent,) * 3
+    def _run(self, lane: _Lane, guard: Guard, events: list[Event]) -> None:
+        """Run one guard over a block of its agent's events. A guard that crashes is put out."""
+        judge = guard.judge
+        judged = avoided = 0
+        line = 0
+        try:
+            for event in events:
+                if isinstance(event, Batch):
+                    if lane.stopped:
+                        avoided += len(event.calls)
+                        continue
+                    line = event.line
+                    judged += len(event.calls)
+                    said = judge(event)
+                    if said:
+                        self._decided(lane, event, said)
+                elif isinstance(event, Turn):
+                    line = event.line
+                    lane.stopped = False
+                    lane.turns += 1
+                    guard.turn(event)
+                elif not lane.stopped:
+                    line = event.line
+                    guard.boundary(event)
+        except Exception as error:  # noqa: BLE001 - a guard is foreign code; its crash is reported
+            lane.guard = None
+            lane.result.status = "crashed"
+            lane.result.reasons.append(f"crashed at line {line}: {type(error).__name__}: {error}")
+        lane.result.judged_calls += judged
+        lane.result.avoided_calls += avoided
 
     # -- decisions -------------------------------------------------------------------------
 
-    def _decided(self, lane: _Lane, batch: Event, decisions: Iterable[Decision]) -> None:
-        assert isinstance(batch, Batch), "only a batch can be judged"
+    def _decided(self, lane: _Lane, batch: Batch, decisions: Iterable[Decision]) -> None:
         result = lane.result
         for decision in decisions:
             action = decision.action
@@ -159,7 +199,7 @@ class Replay:
             tool=decision.tool or (call.name if call is not None else ""),
             session=batch.session,
             agent=batch.agent,
-            turn=self._turns.get(batch.agent, 0),
+            turn=lane.turns,
             batch=batch.index,
             call=call.number if call is not None else 0,
             calls=(calls[0].number, calls[-1].number) if calls else (0, 0),
@@ -169,12 +209,14 @@ class Replay:
             message=policy.message(decision),
             key=call.key.hex() if call is not None else "",
             details=decision.details,
+            skipped=decision.skipped if self._enforced else 0,
         )
 
     # -- the end ---------------------------------------------------------------------------
 
     def finish(self, totals: Totals) -> list[PolicyResult]:
         """The results, each with what the recording did not let its guard see."""
+        self.flush()
         lacks = missing_needs(totals)
         for selected, result, tool in zip(self._selected, self._results, self._translators, strict=True):
             if isinstance(tool, Translator):
@@ -193,10 +235,6 @@ class Replay:
             if result.status == "cannot_evaluate":
                 _withdraw(result)
         return self._results
-
-
-def _silent(event: Event) -> None:
-    """Stands in for a guard that crashed."""
 
 
 def _withdraw(result: PolicyResult) -> None:

@@ -16,6 +16,7 @@ from typing import IO, Any, Final
 
 import orjson
 
+from loopaudit.canonical import compact
 from loopaudit.emit import Emitter, _Agent
 from loopaudit.errors import InputError
 from loopaudit.events import TEXT, BoundaryKind, Call, Status, Turn, Usage, content_text, decode_text
@@ -90,7 +91,12 @@ def encode(record: Record) -> bytes:
     try:
         return orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
     except (TypeError, ValueError, RecursionError):
-        return json.dumps(record, separators=(",", ":"), ensure_ascii=True).encode() + b"\n"
+        pass
+    try:
+        text = json.dumps(record, separators=(",", ":"), ensure_ascii=True)
+    except RecursionError:
+        text = compact(record)
+    return text.encode() + b"\n"
 
 
 class Transcriber(Emitter):
@@ -99,8 +105,6 @@ class Transcriber(Emitter):
     def __init__(self, writer: Writer, problems: Problems, format: str) -> None:
         self._writer = writer
         self._origin = {"format": format}
-        self._facts: Record = {}
-        self._has_header = False
         self._settling = False
         self._held: dict[str, list[tuple[str, int, str | float | None, Record]]] = {}
         """Lines by agent that wait for the decision on a message that may be a copy."""
@@ -110,7 +114,7 @@ class Transcriber(Emitter):
 
     def _begin(self, session: str) -> None:
         super()._begin(session)
-        self._facts = {}
+        self._facts: Record = {}
         self._has_header = False
         self._messages = 0
 
@@ -151,8 +155,7 @@ class Transcriber(Emitter):
         if kind == "user":
             self._messages += 1
             members = {**members, "id": f"u{self._messages}"}
-        place = _members(agent=agent or None, at=at, line=line or None)
-        self._writer.write({"type": kind, **members, **place})
+        self._writer.write({"type": kind, **members, **_members(agent=agent or None, at=at, line=line or None)})
 
     # -- what a reader reports -------------------------------------------------------------
 

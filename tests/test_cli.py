@@ -248,3 +248,41 @@ def test_lists_and_pages() -> None:
         page = run("explain", policy["id"])
         assert page.returncode == 0
         assert b"Blind to" in page.stdout
+
+
+def test_validate_tells_line_pointer_and_expectation(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text(
+        '{"type":"header","format":"loopaudit","version":1}\n{"type":"tool_call","name":3,"arguments":{}}\n'
+    )
+    done = run("validate", path)
+    assert done.returncode == 4
+    told = done.stdout.decode()
+    assert "line 2" in told and "/name" in told and "expected string" in told
+    assert run("validate", CATCH).returncode == 0
+    assert run("validate", SAMPLES / "weather-rate-limit.jsonl", "--thorough").returncode == 0
+    assert b"line 19" in run("validate", DAMAGED).stdout
+
+
+@pytest.mark.parametrize("sample", [CATCH, SAMPLES / "booking-wizard-next.json", SAMPLES / "simulation-polling.jsonl"])
+def test_a_converted_transcript_replays_to_the_same_decisions(tmp_path: Path, sample: Path) -> None:
+    target = tmp_path / "native.jsonl"
+    done = run("convert", sample, "-o", target)
+    assert done.returncode == 0, done.stderr
+    assert run("convert", sample).stdout == target.read_bytes()
+    original, copy = report(sample, "-p", "all")["transcripts"][0], report(target, "-p", "all")["transcripts"][0]
+    assert copy["format"] == "native"
+
+    def decisions(transcript: Any) -> list[Any]:
+        return [
+            [(f["call"], f["action"], f["rule"], f["count"]) for f in p["findings"]] for p in transcript["policies"]
+        ]
+
+    assert decisions(original) == decisions(copy)
+
+
+def test_convert_never_overwrites_what_it_reads(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(CATCH.read_bytes())
+    assert run("convert", path, "-o", path).returncode == 2
+    assert path.read_bytes() == CATCH.read_bytes()

@@ -1,1 +1,81 @@
-"""Replays recorded agent transcripts through the loop guards of the field."""
+"""Replays recorded agent transcripts through loop guards, and grades every firing in hindsight.
+
+The public API, all of it::
+
+    import loopaudit
+
+    report = loopaudit.replay("session.jsonl", policies=["atomcode", "koda(threshold=4)"])
+    for transcript in report.transcripts:
+        for policy in transcript.policies:
+            for finding in policy.findings:
+                print(finding.policy, finding.action.word, finding.call, finding.grade)
+
+    for event in loopaudit.read("session.jsonl"):  # the neutral stream by itself
+        ...
+
+A guard of one's own is a :class:`Policy` with a subclass of :class:`Guard`; pass it among the
+``policies``, name its file with ``--policy-file``, or offer it through the entry-point group
+``loopaudit.policies``. ``loopaudit new-policy`` writes a skeleton. Everything that is not
+named here may change without notice.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from loopaudit.version import __version__
+
+if TYPE_CHECKING:
+    from loopaudit.api import read, replay
+    from loopaudit.errors import InputError, LoopauditError, UsageError
+    from loopaudit.events import Batch, Boundary, Call, Result, Turn
+    from loopaudit.findings import Action, Decision
+    from loopaudit.policy import Context, Guard, Origin, Params, Policy
+    from loopaudit.report import Episode, Finding, Grade, PolicyResult, Report, TranscriptResult
+    from loopaudit.tools import Vocabulary
+
+__all__ = [
+    "Action",
+    "Batch",
+    "Boundary",
+    "Call",
+    "Context",
+    "Decision",
+    "Episode",
+    "Finding",
+    "Grade",
+    "Guard",
+    "InputError",
+    "LoopauditError",
+    "Origin",
+    "Params",
+    "Policy",
+    "PolicyResult",
+    "Report",
+    "Result",
+    "TranscriptResult",
+    "Turn",
+    "UsageError",
+    "Vocabulary",
+    "__version__",
+    "read",
+    "replay",
+]
+
+_HOMES = {
+    "api": "read replay",
+    "errors": "InputError LoopauditError UsageError",
+    "events": "Batch Boundary Call Result Turn",
+    "findings": "Action Decision",
+    "policy": "Context Guard Origin Params Policy",
+    "report": "Episode Finding Grade PolicyResult Report TranscriptResult",
+    "tools": "Vocabulary",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for, and no earlier: the command line pays for none of it."""
+    from importlib import import_module
+
+    for module, names in _HOMES.items():
+        if name in names.split():
+            return getattr(import_module(f"loopaudit.{module}"), name)
+    raise AttributeError(f"module 'loopaudit' has no attribute {name!r}")

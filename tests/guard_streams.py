@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
 from loopaudit.canonical import NOT_JSON, call_key, parse, text_key
 from loopaudit.emit import Totals
-from loopaudit.events import TEXT, Batch, Boundary, Call, Event, Result, Turn
-from loopaudit.findings import Action, Decision
+from loopaudit.engine import Replay
+from loopaudit.events import TEXT, Batch, Call, Event, Result, Turn
 from loopaudit.policy import Context, Mode, Policy, Selected
-from loopaudit.replay import Replay
 from loopaudit.report import Finding, PolicyResult
+from loopaudit.testing import words
 from loopaudit.tools import translator
 
 SCHEMAS: dict[str, Any] = {
@@ -73,34 +73,8 @@ def context_for(policy: Policy, **settings: Any) -> Context:
 
 
 def said(policy: Policy, items: Iterable[Any], params: Any = None, **settings: Any) -> list[str]:
-    """What the guard says about a stream, see :func:`words`. ``settings`` are those of a context."""
+    """What the guard says about a stream, see :func:`loopaudit.testing.words`. ``settings`` are those of a context."""
     return words(policy, events(items), params or policy.params(), context_for(policy, **settings))
-
-
-def words(policy: Policy, stream: Sequence[Event], params: Any, context: Context) -> list[str]:
-    """The guard's own words, as the examples write them: one per call, ``/word`` for a batch.
-
-    In enforced mode the guard falls silent after a stop until the next message.
-    """
-    guard = policy.start(params, context)
-    out: list[str] = []
-    stopped = False
-    for event in stream:
-        if isinstance(event, Turn):
-            guard.turn(event)
-            stopped = False
-        elif isinstance(event, Boundary):
-            guard.boundary(event)
-        else:
-            decisions: list[Decision] = [] if stopped else list(guard.judge(event))
-            by_call: list[list[str]] = [[] for _ in event.calls]
-            whole: list[str] = []
-            for decision in decisions:
-                assert -1 <= decision.position < len(event.calls)
-                (whole if decision.position < 0 else by_call[decision.position]).append(decision.own_word)
-                stopped = stopped or (context.enforced and decision.action == Action.STOP)
-            out += ["+".join(found) or "." for found in by_call] + [f"/{word}" for word in whole]
-    return out
 
 
 def replayed(policy: Policy, stream: Iterable[Event], mode: Mode = "enforced", params: Any = None) -> PolicyResult:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -38,6 +39,15 @@ Settings = Annotated[
         "--set",
         metavar="POLICY.PARAM=VALUE",
         help="Change a parameter of a selected policy. Repeatable.",
+        show_default=False,
+    ),
+]
+PolicyFiles = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--policy-file",
+        metavar="FILE",
+        help="Load a policy of your own from a Python file, which is run. Repeatable. Replayed beside those of -p.",
         show_default=False,
     ),
 ]
@@ -132,17 +142,23 @@ def replay_options(
     format_id: str | None,
     tools: Path | None,
     max_expanded: int,
+    policy_files: list[Path] | None = None,
 ) -> Options:
     """The audit's options from the command line's."""
     from loopaudit.audit import Options
+    from loopaudit.ownpolicies import policies_from
     from loopaudit.registry import readers
     from loopaudit.selection import select
 
     if format_id is not None:
         readers().get(format_id)
+    own = policies_from(policy_files or ())
+    named = list(policy or ("mission",))
+    # A policy from a file is replayed also where -p names only others.
+    named += [name for name in own if not any(re.split(r"[:(]", spec)[0] == name for spec in named)]
     level = choice(failure, ("flag", "exit-code", "text"), "--failure").replace("-", "_")
     return Options(
-        policies=select(policy or (), settings or ()),
+        policies=select(named, settings or (), extra=own),
         mode=choice(mode, ("enforced", "shadow"), "--mode"),  # type: ignore[arg-type]
         map_names=choice(tool_names, ("mapped", "literal"), "--tool-names") == "mapped",
         failure_level=level,  # type: ignore[arg-type]

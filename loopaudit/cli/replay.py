@@ -22,6 +22,7 @@ def command(
     paths: options.Paths = None,
     policy: options.Policies = None,
     settings: options.Settings = None,
+    policy_file: options.PolicyFiles = None,
     report: Annotated[
         list[str] | None,
         typer.Option(
@@ -78,6 +79,7 @@ def command(
         format_id=format_id,
         tools=tools,
         max_expanded=max_expanded,
+        policy_files=policy_file,
     )
     targets = outputs(report or ["terminal"])
     threshold = gate(fail_on or ())

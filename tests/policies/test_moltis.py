@@ -15,7 +15,7 @@ from loopaudit.findings import Action, Decision
 from loopaudit.guardkit.moltis_failures import spell
 from loopaudit.policies.moltis import POLICY, MoltisParams
 from loopaudit.policy import Context, Selected
-from loopaudit.replay import Replay
+from loopaudit.engine import Replay
 from tests.guard_streams import USER, C, call, context_for, events, findings, said
 
 BOOM = C("run", '{"a":1}', "", "boom")

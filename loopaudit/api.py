@@ -1,0 +1,80 @@
+"""The audit from Python: :func:`replay` and :func:`read`, re-exported by the package."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from loopaudit.audit import Options, audit
+from loopaudit.emit import Emitter
+from loopaudit.errors import InputError
+from loopaudit.events import Event, Level
+from loopaudit.policy import Mode, Policy, Selected
+from loopaudit.recognise import recognise
+from loopaudit.report import Report
+from loopaudit.selection import select
+from loopaudit.source import Source
+
+Path = str | os.PathLike[str]
+
+
+def replay(
+    paths: Path | Iterable[Path],
+    *,
+    policies: Iterable[str | Policy] = ("mission",),
+    settings: Iterable[str] = (),
+    mode: Mode = "enforced",
+    map_tool_names: bool = True,
+    failure_level: Level = "exit_code",
+    format: str | None = None,
+    schemas: Mapping[str, Any] | None = None,
+) -> Report:
+    """Replay transcripts through policies, as ``loopaudit replay`` does.
+
+    ``paths`` are files, directories or globs. ``policies`` are names as on the command line
+    (``"atomcode(threshold=2)"``) or :class:`~loopaudit.policy.Policy` objects with their
+    defaults. ``settings`` are ``POLICY.PARAMETER=VALUE``. ``schemas`` are JSON Schemas of tool
+    arguments by name. An input that cannot be read is in ``failures`` of the report.
+
+    Raises:
+        UsageError: a policy, parameter or format is unknown.
+        InputError: a path does not exist.
+    """
+    given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+    own: dict[str, Policy] = {}
+    specs: list[str] = []
+    for policy in policies:
+        if isinstance(policy, Policy):
+            own[policy.id] = policy
+            specs.append(policy.id)
+        else:
+            specs.append(policy)
+    chosen: list[Selected] = select(specs, settings, extra=own) if specs else []
+    options = Options(
+        policies=chosen,
+        mode=mode,
+        map_names=map_tool_names,
+        failure_level=failure_level,
+        format_id=format,
+        schemas=dict(schemas or {}),
+    )
+    return audit([os.fspath(path) for path in given], options)
+
+
+def read(path: Path, *, format: str | None = None, failure_level: Level = "exit_code") -> Iterator[Event]:
+    """The neutral stream of a transcript: turns, batches with results, boundaries.
+
+    The events are collected before the first is given out.
+
+    Raises:
+        InputError: the transcript cannot be read or recognised.
+    """
+    events: list[Event] = []
+    with Source(os.fspath(path)) as source:
+        emitter = Emitter(events.append, source.problems, failure_level=failure_level)
+        recognise(source, format).read(source, emitter)
+        emitter.finish()
+    if not events:
+        raise InputError(f"{source.name}: no conversation in it")
+    return iter(events)

@@ -1,0 +1,158 @@
+"""The agent-loop-guard: its four strategies and the row of hits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from loopaudit.policies.agent_loop_guard import POLICY, AgentLoopGuardParams
+from loopaudit.policy import Context
+from tests.guard_streams import USER, C, events, replayed, said
+
+WORDS = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu".split()
+
+
+def different(tool: str, index: int) -> C:
+    """Calls that resemble one another in nothing but the tool."""
+    return C(tool, f'{{"{WORDS[index]}":"{WORDS[-index - 1] * 3}"}}', WORDS[index] * (index + 1))
+
+
+def votes(items: list[Any], **settings: Any) -> list[tuple[str, float]]:
+    guard = POLICY.start(AgentLoopGuardParams(**settings), Context(enforced=False, trace=True))
+    found: list[tuple[str, float]] = []
+    for event in events(items):
+        for decision in guard.judge(event):
+            assert decision.details is not None
+            found.append((decision.rule, decision.details["confidence"]))
+    return found
+
+
+def test_nothing_alike() -> None:
+    assert votes([different("a", i) for i in range(4)]) == [("none", 0.0)] * 4
+
+
+def test_exact_repeats_count_tenths() -> None:
+    items = [C("a", '{"x":1}', None)] * 11
+    assert [c for _, c in votes(items)] == [0.0, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.0]
+    assert {rule for rule, _ in votes(items)[1:]} == {"exact_repeat"}
+    assert votes([C("a", '{"x":1}', None), C("a", '{"x":true}', None)])[1] == ("exact_repeat", 0.2)
+
+
+def test_similar_arguments_count_ninths() -> None:
+    items = [C("a", f'{{"command":"run the long test suite of this package, part {i}"}}', None) for i in range(3)]
+    assert votes(items)[1:] == [("fuzzy_repeat", 0.111111), ("fuzzy_repeat", 0.222222)]
+    mixed = [items[0], C("b", "{}", None), items[1]]
+    assert votes(mixed)[2] == ("fuzzy_repeat", 0.111111)
+
+
+@pytest.mark.parametrize(
+    ("names", "confidence"),
+    [
+        ("ababab", 0.75),
+        ("abababab", 1.0),
+        ("ababababab", 1.0),
+        ("abab", 0.5),
+        ("aba", 0.0),
+        ("abcab", 0.0),
+        ("abcabc", 0.5),
+        ("abcdeabcde", 0.5),
+        ("abcdefabcdef", 0.0),
+        ("aabaab", 0.5),
+        ("cababcabab", 0.5),
+    ],
+)
+def test_cycles_of_names(names: str, confidence: float) -> None:
+    # Outputs are missing and arguments differ, so only the names can vote.
+    items = [C(name, f'{{"{WORDS[i]}":"{WORDS[-i - 1] * 4}"}}', None) for i, name in enumerate(names)]
+    expected = ("cycle_detection", confidence) if confidence else ("none", 0.0)
+    assert votes(items)[-1] == expected
+
+
+def test_the_longest_lap_count_is_taken() -> None:
+    # Two laps of two at the end, three laps of five: c a b a b.
+    names = "cabab" * 3
+    items = [C(name, f'{{"n":{i}}}', None) for i, name in enumerate(names)]
+    assert votes(items)[-1] == ("cycle_detection", 0.75)
+
+
+def test_stagnation_is_a_share_of_this_tools_outputs() -> None:
+    items = [different("a", 0), different("a", 1), different("b", 2)]
+    same = C("a", '{"quite":"different again"}', items[0].output)
+    assert votes([*items, same])[3] == ("output_stagnation", 0.5)
+    other = C("a", '{"quite":"different again"}', None)
+    assert votes([*items, other])[3] == ("none", 0.0)
+
+
+def test_an_unanswered_call_takes_no_place_among_the_outputs() -> None:
+    first = C("a", '{"first":"one"}', "the answer")
+    gap = [C(f"t{i}", f'{{"{WORDS[i]}":1}}', None) for i in range(12)]
+    again = C("a", '{"second":"two, not alike"}', "the answer")
+    assert votes([first, *gap, again])[-1] == ("output_stagnation", 1.0)
+    answered = [C(f"t{i}", f'{{"{WORDS[i]}":1}}', f"{i}") for i in range(9)]
+    assert votes([first, *answered, again])[-1] == ("none", 0.0)
+
+
+def test_the_error_text_is_the_output_of_a_failure() -> None:
+    failures = [C("a", f'{{"{WORDS[i]}":{i}}}', str(i), "boom") for i in range(2)]
+    assert votes(failures)[1] == ("output_stagnation", 1.0)
+
+
+LS = C("ls")
+
+
+@pytest.mark.parametrize(
+    ("items", "expected"),
+    [
+        pytest.param([LS] * 5, [".", ".", "warn", "warn", "halt"], id="one call"),
+        pytest.param([LS] * 3 + [USER] + [LS] * 2, [".", ".", "warn", ".", "."], id="a message"),
+        pytest.param([LS] * 3 + [different("b", 3), LS], [".", ".", "warn", ".", "."], id="a call without a hit"),
+        pytest.param([[LS] * 7], [".", ".", "warn", "warn", "halt", ".", "."], id="a batch is broken off"),
+    ],
+)
+def test_hits_in_a_row(items: list[Any], expected: list[str]) -> None:
+    assert said(POLICY, items) == expected
+
+
+def test_modes() -> None:
+    assert said(POLICY, [[LS] * 8], enforced=False) == [
+        ".",
+        ".",
+        "warn",
+        "warn",
+        "halt",
+        "halt",
+        "escalate",
+        "escalate",
+    ]
+    assert replayed(POLICY, events([[LS] * 7])).avoided_calls == 2
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({"warn_at": 1}, [".", "warn", "warn", "warn", "halt"]),
+        ({"stop_at": 2}, [".", ".", "halt", ".", "."]),
+        ({"window": 2}, [".", ".", "warn", "warn", "halt"]),
+        ({"escalate_at": 3}, [".", ".", "warn", "escalate", "."]),
+    ],
+)
+def test_thresholds(changed: dict[str, Any], expected: list[str]) -> None:
+    assert said(POLICY, [LS] * 5, AgentLoopGuardParams(**changed)) == expected
+
+
+def test_similarity_is_a_share() -> None:
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        AgentLoopGuardParams(similarity=1.5)
+
+
+def test_untraced_decisions_are_the_traced_ones() -> None:
+    items = [
+        C("ab"[i % 2], f'{{"command":"try it again, number {i % 3}"}}', f"result {i % 4} of this") for i in range(40)
+    ]
+    stream = events(items)
+    traced = POLICY.start(AgentLoopGuardParams(), Context(enforced=False, trace=True))
+    silent = POLICY.start(AgentLoopGuardParams(), Context(enforced=False))
+    for event in stream:
+        spoken = [d for d in traced.judge(event) if d.own_word != "allow"]
+        assert list(silent.judge(event)) == spoken

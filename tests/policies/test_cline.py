@@ -1,0 +1,78 @@
+"""The cline guard: runs of equal calls, failing responses, and that nothing resets them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from loopaudit.policies.cline import POLICY, ClineParams
+from tests.guard_streams import USER, C, events, replayed, said
+
+READ = C("read", '{"a":1}')
+
+
+def failing(count: int) -> list[C]:
+    return [C("run", f'{{"n":{i}}}', "no", "boom") for i in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("changed", "items", "expected"),
+    [
+        ({}, [READ] * 4, [".", ".", "nudge", "."]),
+        ({"soft_threshold": 2}, [READ] * 4, [".", "nudge", ".", "."]),
+        ({"hard_threshold": 4}, [READ] * 4, [".", ".", "nudge", "halt"]),
+        ({"soft_threshold": 9, "hard_threshold": 9}, [READ] * 5, ["."] * 5),
+        ({}, failing(5), ["."] * 5),
+        ({"max_consecutive_mistakes": 5}, failing(5), [*["."] * 5, "/halt"]),
+    ],
+)
+def test_thresholds(changed: dict[str, int], items: list[Any], expected: list[str]) -> None:
+    assert said(POLICY, items, ClineParams(**changed)) == expected
+
+
+@pytest.mark.parametrize(
+    ("items", "expected"),
+    [
+        pytest.param(
+            [READ] * 5 + [USER, READ], [".", ".", "nudge", ".", "halt", "halt"], id="a message resets nothing"
+        ),
+        pytest.param(
+            [READ] * 5 + [USER, *failing(1)],
+            [".", ".", "nudge", ".", "halt", ".", "/halt"],
+            id="a stop leaves the mistakes at their limit",
+        ),
+        pytest.param(
+            [READ] * 5 + [USER, C("ls"), *failing(5)],
+            [".", ".", "nudge", ".", "halt", *["."] * 6],
+            id="until a success",
+        ),
+        pytest.param([*failing(6), USER, C("x", "{}", "", "b")], [*["."] * 6, "/halt", ".", "/halt"], id="7 is over 6"),
+        pytest.param([[*failing(6), C("ls")]], ["."] * 7, id="failures of one response are one mistake at most"),
+        pytest.param([*failing(5), [], *failing(1)], [*["."] * 6, "/halt"], id="a reply is no response with calls"),
+        pytest.param([*failing(5), "hm", C("x", '{"q":1}', "", "b")], [*["."] * 6, "/halt"], id="nor a text"),
+        pytest.param(
+            [*failing(5), C("ls", "{}", None), C("x", "{}", "", "b")], [*["."] * 7, "/halt"], id="unanswered is neither"
+        ),
+        pytest.param(
+            [*failing(5), [C("ls", "{}", None), C("x", "{}", "", "b")]], ["."] * 7, id="nor is a half-answered response"
+        ),
+        pytest.param(
+            [C("r", '{"a":1,"b":2}'), C("r", '{"b":2,"a":1.0}')] * 2, [".", ".", "nudge", "."], id="js-sorted"
+        ),
+    ],
+)
+def test_counters(items: list[Any], expected: list[str]) -> None:
+    assert said(POLICY, items) == expected
+
+
+def test_a_stop_breaks_the_batch_off() -> None:
+    result = replayed(POLICY, events([[READ] * 8, READ]))
+    assert (result.by_action, result.avoided_calls) == ({"nudge": 1, "stop": 1}, 4)
+
+
+def test_shadow_judges_everything_and_keeps_the_mistakes() -> None:
+    assert said(POLICY, [[READ] * 7], enforced=False) == [".", ".", "nudge", ".", "halt", "halt", "halt"]
+    failed = C("run", "{}", "no", "boom")
+    assert said(POLICY, [failed] * 5, enforced=False) == [".", ".", "nudge", ".", "halt"]
+    assert said(POLICY, [failed] * 6, enforced=False)[5:] == ["halt", "/halt"]

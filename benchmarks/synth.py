@@ -57,7 +57,9 @@ def _text(r: random.Random, size: int, *, wide: bool = False) -> str:
         words = WORDS if wide else WORDS[:34]
         parts = []
         for _ in range(120_000):
-            parts.append(maker.choice(words))
+            word = maker.choice(words)
+            # Identifiers: real outputs have thousands of different words.
+            parts.append(f"{word}_{maker.randrange(4000)}" if maker.random() < 0.35 else word)
             parts.append("\n    " if maker.random() < 0.12 else '"' if maker.random() < 0.02 else " ")
         chunk = _CHUNKS[wide] = "".join(parts)
     start = int(r.random() * max(1, len(chunk) - size))

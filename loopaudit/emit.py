@@ -17,25 +17,18 @@ ids. Ids that are plainly no identities (``call_0``) are trusted only while unan
 **Repeated messages.** Files that repeat a whole prefix repeat the person's messages too, and
 those carry no id. A message whose text was seen before therefore waits for what follows: if
 that is a repeated call, it was a copy and is dropped.
+
+The module is long because numbering, pairing, batches and copies share one state per agent.
 """
 
 from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from hashlib import blake2b
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from orjson import OPT_SORT_KEYS, dumps, loads
-
-from loopaudit import canonical
-from loopaudit.canonical import KEY_BYTES
 from loopaudit.events import (
-    SLICE,
-    TEXT,
-    VALUE,
     Batch,
     Boundary,
     BoundaryKind,
@@ -47,11 +40,13 @@ from loopaudit.events import (
     Turn,
     Usage,
     content_text,
-    decode_value,
     seconds,
 )
 from loopaudit.failure import says_failure
 from loopaudit.findings import Problems
+from loopaudit.identity import of_arguments, of_slice
+from loopaudit.memory import Recent
+from loopaudit.totals import Totals
 
 MAX_HELD: Final = 64
 """Events of one agent that wait behind an unanswered call, at most."""
@@ -59,74 +54,10 @@ MAX_HELD: Final = 64
 MAX_IDS: Final = 1 << 16
 """Ids and message texts remembered per generation for dropping copies (two generations)."""
 
-_MINUS: Final = ord("-")
-"""Looked for first: one byte is found many times faster than two."""
 
 _UTC_WIDTH: Final = len("2026-02-07T03:49:23.388Z")
 
 _WEAK_ID = re.compile(r"(?:(?:call|tool|tool_?call|fn|func|function)[_-]?)?\d?", re.IGNORECASE)
-
-
-@dataclass(slots=True)
-class Totals:
-    """Counts of one conversation. ``None`` stands for *not recorded*, never 0.
-
-    ``turns`` are those of the main agent; the other counts include sub-agents. Tokens are
-    counted once per model response. ``started`` and ``ended`` are seconds since 1970.
-    """
-
-    turns: int = 0
-    batches: int = 0
-    text_replies: int = 0
-    calls: int = 0
-    results: int = 0
-    unanswered: int = 0
-    orphan_results: int = 0
-    errors: int = 0
-    errors_by_level: dict[str, int] = field(default_factory=dict)
-    denied: int = 0
-    cancelled: int = 0
-    sidechain_calls: int = 0
-    max_parallel: int = 0
-    repeated_ids: int = 0
-    repeated_records: int = 0
-    compactions: int = 0
-    agents: set[str] = field(default_factory=set)
-    models: dict[str, int] = field(default_factory=dict)
-    tools: dict[str, int] = field(default_factory=dict)
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cache_read_tokens: int | None = None
-    cache_write_tokens: int | None = None
-    started: float | None = None
-    ended: float | None = None
-    success_known: bool = False
-    schemas: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def duration(self) -> float | None:
-        """Seconds between the first and the last recorded time."""
-        if self.started is None or self.ended is None:
-            return None
-        return max(0.0, self.ended - self.started)
-
-
-class _Seen:
-    """A set that remembers its last :data:`MAX_IDS` to twice as many entries."""
-
-    __slots__ = ("_old", "_young")
-
-    def __init__(self) -> None:
-        self._young: dict[Any, Any] = {}
-        self._old: dict[Any, Any] = {}
-
-    def get(self, item: Any) -> Any:
-        return self._young.get(item) or (self._old.get(item) if self._old else None)
-
-    def add(self, item: Any, value: Any = True) -> None:
-        if len(self._young) >= MAX_IDS:
-            self._old, self._young = self._young, {}
-        self._young[item] = value
 
 
 class _Agent:
@@ -178,8 +109,8 @@ class Emitter:
         self.totals = Totals()
         self._agents: dict[str, _Agent] = {}
         self._open: dict[str, tuple[Call, Batch, _Agent]] = {}
-        self._ids = _Seen()
-        self._texts = _Seen()
+        self._ids: Recent[Any, Any] = Recent(MAX_IDS)
+        self._texts: Recent[int, bool] = Recent(MAX_IDS)
         self._weak_ids = False
         self._used = False
         self._first = self._last = ""
@@ -240,7 +171,7 @@ class Emitter:
             if self._ids.get(("turn", id)):
                 self._copy("repeated_message", "a message of this id stood before", line)
                 return
-            self._ids.add(("turn", id))
+            self._ids.put(("turn", id), True)
         self._time(at)
         event = Turn(self.session_id, agent, text, line, at)
         if id is None:
@@ -252,7 +183,7 @@ class Emitter:
                     return
                 stream.tentative.append(event)
                 return
-            self._texts.add(mark)
+            self._texts.put(mark, True)
         self._settle(stream, keep=True)
         self._close(stream)
         self._deliver_turn(stream, event)
@@ -322,9 +253,9 @@ class Emitter:
         (``bytes``; a JSON string in it is the sent text), or the decoded value.
         """
         form, source, is_json, mark = (
-            _slice(name, arguments)
+            of_slice(name, arguments)
             if isinstance(arguments, bytes) and arguments[:1] != b'"'
-            else _arguments(name, arguments)
+            else of_arguments(name, arguments)
         )
         stream = self._agents.get(agent) or self._agent(agent)
         if id:
@@ -334,7 +265,7 @@ class Emitter:
                 self.totals.repeated_ids += 1
                 self._copy("repeated_call", "a call of this id stood before", line)
                 return None
-            self._ids.add(id, mark)
+            self._ids.put(id, mark)
         if stream.tentative:
             self._settle(stream, keep=True)
         if at is not None:
@@ -351,7 +282,7 @@ class Emitter:
             totals.sidechain_calls += 1
         call = Call(id or f"#{number}", number, name, form, source, mark, is_json, None, line, at)
         if not id:
-            self._ids.add(call.id, mark)
+            self._ids.put(call.id, mark)
         calls = batch.calls
         calls.append(call)
         if len(calls) == 1:
@@ -651,56 +582,3 @@ def _waiting(stream: _Agent, key: str | None) -> Batch | None:
             if isinstance(event, Batch) and event.response_id == key:
                 return event
     return None
-
-
-def _arguments(name: str, arguments: Any) -> tuple[int, Any, bool, bytes]:
-    """Form, source, whether it is JSON, and the canonical key of recorded arguments.
-
-    Bytes are taken as a JSON string, which is the text that the model sent.
-    """
-    if isinstance(arguments, bytes):
-        arguments = decode_value(arguments)
-    if isinstance(arguments, str):
-        value = canonical.parse(arguments)
-        if value is canonical.NOT_JSON:
-            return TEXT, arguments, False, canonical.text_key(name, arguments)
-        return TEXT, arguments, True, canonical.call_key(name, value)
-    value = canonical.keep_decoded(arguments)
-    return VALUE, value, True, canonical.call_key(name, value)
-
-
-def _slice(name: str, raw: bytes) -> tuple[int, Any, bool, bytes]:
-    """The same for a JSON slice that is no string: :func:`canonical.call_key` at its fastest."""
-    if _MINUS not in raw or b"-0" not in raw:
-        try:
-            spelling = dumps((name, loads(raw)), option=OPT_SORT_KEYS)
-            return SLICE, raw, True, blake2b(spelling, digest_size=KEY_BYTES).digest()
-        except (ValueError, TypeError, RecursionError):
-            pass
-    value = canonical.parse(raw)
-    if value is canonical.NOT_JSON:
-        value = canonical.keep_decoded(decode_value(raw))
-    return VALUE, value, True, canonical.call_key(name, value)
-
-
-def decoded_tools(tools: Sequence[Any]) -> dict[str, Any]:
-    """Schemas by name from a list of tool declarations in any of the usual shapes.
-
-    Known: ``{name, parameters}``, ``{name, input_schema}``, ``{name, inputSchema}``, and the
-    same inside ``function``. Declarations without a name are left out.
-    """
-    schemas: dict[str, Any] = {}
-    for tool in tools:
-        if not isinstance(tool, dict):
-            continue
-        inner = tool.get("function")
-        body = inner if isinstance(inner, dict) else tool
-        name = body.get("name")
-        if isinstance(name, str):
-            for field_name in ("parameters", "input_schema", "inputSchema", "schema"):
-                if isinstance(body.get(field_name), (dict, bool)):
-                    schemas[name] = body[field_name]
-                    break
-            else:
-                schemas[name] = {}
-    return schemas

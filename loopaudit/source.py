@@ -7,6 +7,9 @@ and given out again. Whatever cannot be read becomes a located :class:`Problem`.
 Lines are split at ``\\n`` only (transcripts contain U+2028) and numbered from 1. Decoding
 is tolerant in a fixed order: orjson, then the standard library's reader, which also takes
 lone surrogates, ``NaN`` and control characters, then the same with broken UTF-8 replaced.
+
+The module is long because opening, looking ahead and reading on share one state: what is
+already taken from the stream.
 """
 
 from __future__ import annotations
@@ -27,6 +30,7 @@ from typing import IO, Any, Final, Literal, NamedTuple, TypeVar
 import orjson
 
 from loopaudit.errors import InputError
+from loopaudit.expand import Bounded, Forward, TooLargeError, Zstd
 from loopaudit.findings import Problems
 from loopaudit.partial import complete_prefix
 
@@ -163,7 +167,7 @@ class Source:
     def _open(self, stream: IO[bytes] | None) -> IO[bytes]:
         if self.path is None:
             raw = stream if stream is not None else sys.stdin.buffer
-            file: IO[bytes] = io.BufferedReader(_Forward(raw), BUFFER)
+            file: IO[bytes] = io.BufferedReader(Forward(raw), BUFFER)
         else:
             try:
                 info = self.path.stat()
@@ -186,12 +190,12 @@ class Source:
             self.compression = "zstd"
             import zstandard
 
-            inner = _Zstd(file, zstandard.ZstdDecompressor().decompressobj)
+            inner = Zstd(file, zstandard.ZstdDecompressor().decompressobj)
             return self._expanded(inner, zstandard.ZstdError)
         return file
 
     def _expanded(self, inner: Any, error: type[Exception]) -> IO[bytes]:
-        return io.BufferedReader(_Bounded(inner, self._max_expanded, self.name, error), BUFFER)
+        return io.BufferedReader(Bounded(inner, self._max_expanded, self.name, error), BUFFER)
 
     # -- looking ahead ---------------------------------------------------------------------
 
@@ -282,7 +286,7 @@ class Source:
             report(read)
 
     def _damaged_stream(self, error: Exception, line: int) -> None:
-        if isinstance(error, _TooLargeError):
+        if isinstance(error, TooLargeError):
             raise InputError(
                 error.args[0], hint="raise the limit with --max-expanded, or decompress it yourself"
             ) from None
@@ -440,90 +444,3 @@ def _pretty_printed(lines: list[bytes]) -> bool:
     except ValueError:
         return first[:1] in (b"{", b"[") and not lines[1].lstrip().startswith((b'{"', b"{'"))
     return False
-
-
-class _TooLargeError(OSError):
-    """A compressed input expanded beyond its limit."""
-
-
-class _Bounded(io.RawIOBase):
-    """Reads from a decompressor and refuses to go on after a number of bytes."""
-
-    def __init__(self, inner: Any, limit: int, name: str, error: type[Exception]) -> None:
-        self._inner = inner
-        self._left = limit
-        self._limit = limit
-        self._name = name
-        self._error = error
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        try:
-            data = self._inner.read(len(buffer))
-        except (self._error, EOFError) as error:
-            raise OSError(f"damaged: {error}") from None
-        self._left -= len(data)
-        if self._left < 0:
-            raise _TooLargeError(f"{self._name}: expands to more than {self._limit >> 20} MiB")
-        buffer[: len(data)] = data
-        return len(data)
-
-    def close(self) -> None:
-        if not self.closed:
-            self._inner.close()
-        super().close()
-
-
-class _Zstd:
-    """Expands zstd frames, and tells an end inside a frame, which the package's reader does not."""
-
-    CHUNK = 1024
-    """Compressed bytes taken at once; few, because a hostile kilobyte may expand to 32 MiB."""
-
-    def __init__(self, inner: IO[bytes], new_frame: Callable[[], Any]) -> None:
-        self._inner = inner
-        self._new_frame = new_frame
-        self._frame: Any = None
-        self._compressed = b""
-        self._ready = b""
-        self._at = 0
-
-    def read(self, size: int) -> bytes:
-        """At most ``size`` bytes; empty at the end.
-
-        Raises:
-            EOFError: the input ends inside a frame.
-        """
-        while self._at >= len(self._ready):
-            compressed = self._compressed or self._inner.read(self.CHUNK)
-            if not compressed:
-                if self._frame is not None:
-                    raise EOFError("ends inside a frame")
-                return b""
-            frame = self._frame or self._new_frame()
-            self._ready, self._at = frame.decompress(compressed), 0
-            self._frame, self._compressed = (None, frame.unused_data) if frame.eof else (frame, b"")
-        data = self._ready[self._at : self._at + size]
-        self._at += len(data)
-        return data
-
-    def close(self) -> None:
-        """Nothing of its own to close."""
-
-
-class _Forward(io.RawIOBase):
-    """Lets a non-seekable stream be buffered with our own buffer size."""
-
-    def __init__(self, inner: IO[bytes]) -> None:
-        self._inner = inner
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        read = getattr(self._inner, "read1", self._inner.read)
-        data = read(len(buffer))
-        buffer[: len(data)] = data
-        return len(data)

@@ -14,7 +14,7 @@ stay as they are.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Literal
 
 from loopaudit.events import Call
@@ -175,13 +175,15 @@ class Vocabulary:
 class Translator:
     """Maps the names of one recording to a guard's vocabulary and remembers what it mapped.
 
-    ``mapped`` holds every name that changed, with the guard's word for it. A tool whose kind
+    ``kinds`` are kinds that the user gave to recorded names; they win over the guard's own
+    names and over the table. ``mapped`` holds every name that changed, with the guard's word for it. A tool whose kind
     depends on its arguments may appear with its last word.
     """
 
-    __slots__ = ("_cache", "_varies", "_words", "mapped", "vocabulary")
+    __slots__ = ("_cache", "_kinds", "_varies", "_words", "mapped", "vocabulary")
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
+    def __init__(self, vocabulary: Vocabulary, kinds: Mapping[str, Kind] | None = None) -> None:
+        self._kinds = kinds or {}
         self.vocabulary = vocabulary
         self.mapped: dict[str, str] = {}
         self._cache: dict[str, str] = {}
@@ -196,7 +198,7 @@ class Translator:
             return cached
         if name in self._varies:
             word = self._words.get(call.cached_kind or kind_of(call), name)
-        elif name in self.vocabulary.known:
+        elif name in self.vocabulary.known and name not in self._kinds:
             self._cache[name] = name
             return name
         else:
@@ -207,9 +209,10 @@ class Translator:
 
     def _first(self, name: str, call: Call) -> str:
         """Look a name up, and note whether it says all or the arguments have a say."""
-        word = self._words.get(kind_of(call), name)
+        given = self._kinds.get(name)
+        word = self._words.get(given or kind_of(call), name)
         plain = plain_name(name)
-        varies = plain in _EDITORS or KIND_BY_NAME.get(plain) in ("shell", "shell_input")
+        varies = given is None and (plain in _EDITORS or KIND_BY_NAME.get(plain) in ("shell", "shell_input"))
         if len(self._cache) + len(self._varies) < 4096:
             if varies:
                 self._varies.add(name)
@@ -223,8 +226,33 @@ def literal(call: Call) -> str:
     return call.name
 
 
-def translator(vocabulary: Vocabulary | None, *, by_kind: bool) -> Callable[[Call], str]:
+def translator(
+    vocabulary: Vocabulary | None, *, by_kind: bool, kinds: Mapping[str, Kind] | None = None
+) -> Callable[[Call], str]:
     """The name mapping for a guard: by kind, or none (``--tool-names literal``)."""
     if vocabulary is None or not by_kind:
         return literal
-    return Translator(vocabulary)
+    return Translator(vocabulary, kinds)
+
+
+def declared_schemas(tools: Sequence[Any]) -> dict[str, Any]:
+    """Schemas by name from a list of tool declarations in any of the usual shapes.
+
+    Known: ``{name, parameters}``, ``{name, input_schema}``, ``{name, inputSchema}``, and the
+    same inside ``function``. Declarations without a name are left out.
+    """
+    schemas: dict[str, Any] = {}
+    for tool in tools:
+        if not isinstance(tool, dict):
+            continue
+        inner = tool.get("function")
+        body = inner if isinstance(inner, dict) else tool
+        name = body.get("name")
+        if isinstance(name, str):
+            for field_name in ("parameters", "input_schema", "inputSchema", "schema"):
+                if isinstance(body.get(field_name), (dict, bool)):
+                    schemas[name] = body[field_name]
+                    break
+            else:
+                schemas[name] = {}
+    return schemas

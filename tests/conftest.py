@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.gate_files import Folder
+
 GOLDEN = Path(__file__).parent / "data" / "golden"
 
 
@@ -37,3 +39,13 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str | bytes], None]
             pytest.fail(f"{name} differs (--update-golden writes it anew):\n{changes}", pytrace=False)
 
     return compare
+
+
+@pytest.fixture
+def folder(tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Folder:
+    """An empty repository of its own in which the program runs."""
+    (tmp_path / ".git").mkdir()
+    monkeypatch.chdir(tmp_path)
+    for name in ("COLUMNS", "NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    return Folder(tmp_path, capfd)

@@ -16,11 +16,12 @@ from typing import Any
 import orjson
 import pytest
 
-from loopaudit.emit import Emitter, Totals
+from loopaudit.emit import Emitter
 from loopaudit.events import Event, Level
 from loopaudit.findings import Problems
 from loopaudit.reader import Reader
 from loopaudit.source import Source
+from loopaudit.totals import Totals
 
 CORPUS = Path(os.environ.get("LOOPAUDIT_CORPUS", Path(__file__).parents[2] / "shared" / "corpus"))
 

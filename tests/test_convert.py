@@ -14,7 +14,7 @@ from hypothesis import given, settings
 
 from loopaudit.audit import Options, audit_source
 from loopaudit.convert import Converted, Transform, convert
-from loopaudit.emit import Emitter, Totals
+from loopaudit.emit import Emitter
 from loopaudit.errors import InputError
 from loopaudit.events import Batch, Event, Level, Usage
 from loopaudit.policy import Mode
@@ -25,6 +25,7 @@ from loopaudit.recognise import claim
 from loopaudit.registry import policies
 from loopaudit.selection import select
 from loopaudit.source import Source
+from loopaudit.totals import Totals
 from tests.readers.chat_messages import as_lines, call, say, tool, user
 from tests.shared_files import transcripts
 from tests.streams import Step, levels, streams, tell, transcribed, view

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopaudit.emit import MAX_HELD, Emitter, decoded_tools
+from loopaudit.emit import MAX_HELD, Emitter
 from loopaudit.events import Batch, Boundary, Event, Turn, Usage
+from loopaudit.tools import declared_schemas
 
 
 class Recorder:
@@ -269,7 +270,7 @@ def test_tool_declarations_of_all_usual_shapes() -> None:
         {"no": "name"},
         "text",
     ]
-    assert decoded_tools(tools) == {"a": schema, "b": schema, "c": schema, "d": {}}
+    assert declared_schemas(tools) == {"a": schema, "b": schema, "c": schema, "d": {}}
 
 
 operations = st.lists(

@@ -11,14 +11,14 @@ import pytest
 ROOT = Path(__file__).parents[1] / "loopaudit"
 
 LAYERS = {
-    0: "errors canonical text version partial schemas tomltext",
+    0: "errors canonical text version partial schemas memory tomltext configfile",
     1: "checks events findings tools failure shapecheck tomlfile",
-    2: "source emit examples guardkit readerkit",
+    2: "source expand emit identity totals examples guardkit readerkit",
     3: "reader policy report",
     4: "engine ownpolicies hindsight recognise registry selection output reportkit scorecard scorekit labels labelled bookkeeping "
     "gate gatebaseline gateinput gatelimits config configpolicies baseline baselinematch expectations expectwriting",
     5: "readers policies reports",
-    6: "checking api testing skeleton audit discover comparison tuning catalogue convert validate",
+    6: "pool checking starter api testing skeleton audit discover comparison tuning catalogue convert validate",
     7: "cli __main__ __init__",
 }
 """Lower layers first. A module may import from its own layer and from any below it."""

@@ -59,6 +59,7 @@ def test_what_examples_decide_is_declared(name: str) -> None:
             if not isinstance(event, Batch):
                 continue
             for decision in guard.judge(event):
+                assert decision.action.slug in policy.actions
                 assert decision.action != Action.ALLOW, "only traces show what is allowed"
                 assert decision.rule in policy.rules
                 assert decision.own_word

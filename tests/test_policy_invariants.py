@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from loopaudit.events import SLICE, TEXT, TOKEN_LIMIT, VALUE, Batch, Call, Event, Result, Turn
 from loopaudit.findings import Action
-from loopaudit.guardkit.memory import Recent
+from loopaudit.memory import Recent
 from loopaudit.policy import Context, Mode, Params
 from loopaudit.registry import policies
 from tests.guard_streams import C, call, context_for, events, findings, replayed, streams

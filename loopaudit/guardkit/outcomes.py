@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final, Generic, TypeVar
 
 from loopaudit.events import Result
-from loopaudit.guardkit.memory import Recent
+from loopaudit.memory import Recent
 
 K = TypeVar("K")
 

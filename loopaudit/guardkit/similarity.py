@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from operator import ne
 from typing import Any, Final
 
-from loopaudit.guardkit.memory import Recent
+from loopaudit.memory import Recent
 
 EDIT_LIMIT: Final = 2000
 """Characters up to which the edit distance counts."""

@@ -51,8 +51,8 @@ from typing import ClassVar
 
 from loopaudit.events import Batch, Call, Turn
 from loopaudit.findings import Action, Decision
-from loopaudit.guardkit.memory import Counts
 from loopaudit.guardkit.tracing import allow
+from loopaudit.memory import Counts
 from loopaudit.policy import NOTHING, Context, Guard, Origin, Params, Policy
 
 

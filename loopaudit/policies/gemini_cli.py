@@ -152,7 +152,7 @@ POLICY = Policy(
         TEXT: "a piece of text came ten times, close together",
     },
     message=message,
-    actions=("nudge", "halt"),
+    actions=("nudge", "stop"),
     ideas=("identical call, consecutive", "cycles", "repeated text"),
     needs={"text": "chanting is not seen"},
 )

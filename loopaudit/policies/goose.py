@@ -56,9 +56,9 @@ from typing import ClassVar, Final
 from loopaudit.canonical import call_key
 from loopaudit.events import TEXT, Batch, Call
 from loopaudit.findings import Action, Decision
-from loopaudit.guardkit.memory import Recent
 from loopaudit.guardkit.streak import Streak
 from loopaudit.guardkit.tracing import allow, allow_all
+from loopaudit.memory import Recent
 from loopaudit.policy import NOTHING, Context, Guard, Origin, Params, Policy
 from loopaudit.tools import Vocabulary, literal
 

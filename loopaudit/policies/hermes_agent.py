@@ -63,9 +63,9 @@ from loopaudit.events import SLICE, TEXT, Batch, Call, Result, Turn
 from loopaudit.findings import Action, Decision
 from loopaudit.guardkit.arguments import py_dump_key, py_value
 from loopaudit.guardkit.dialects import parse_py, py_text
-from loopaudit.guardkit.memory import Counts
 from loopaudit.guardkit.outcomes import Outcomes
 from loopaudit.guardkit.tracing import allow
+from loopaudit.memory import Counts
 from loopaudit.policy import NOTHING, Context, Guard, Origin, Params, Policy
 from loopaudit.tools import Vocabulary
 
@@ -269,7 +269,7 @@ POLICY = Policy(
         "same_tool_failure_halt": "a tool failed eight times in the turn with any arguments",
     },
     message=message,
-    actions=("warn", "block", "halt"),
+    actions=("warn", "block", "stop"),
     ideas=("identical call and identical result", "failures of one tool, any error"),
     needs={
         "results": "neither failures nor unchanged results can be seen",

@@ -56,9 +56,9 @@ from loopaudit.events import Batch, Call, Turn
 from loopaudit.findings import Action, Decision
 from loopaudit.guardkit.arguments import py_dump_key
 from loopaudit.guardkit.dialects import parse_py
-from loopaudit.guardkit.memory import Counts
 from loopaudit.guardkit.streak import Streak
 from loopaudit.guardkit.tracing import allow
+from loopaudit.memory import Counts
 from loopaudit.policy import NOTHING, Context, Guard, Origin, Params, Policy
 
 

@@ -264,7 +264,7 @@ POLICY = Policy(
         "batch": "another call of the same response was refused",
     },
     message=message,
-    actions=("warn", "block", "halt"),
+    actions=("warn", "block", "stop"),
     ideas=(
         "identical call, anywhere in a turn or window",
         "identical call and identical result",

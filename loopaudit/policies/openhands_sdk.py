@@ -216,7 +216,7 @@ POLICY = Policy(
         "alternating_pattern": "two actions take turns three times, each with the same observation",
     },
     message=message,
-    actions=("nudge", "halt"),
+    actions=("nudge", "stop"),
     ideas=(
         "identical call and identical result",
         "alternation A-B-A-B",

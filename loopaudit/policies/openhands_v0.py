@@ -212,7 +212,7 @@ POLICY = Policy(
         "repeating_action_observation_pattern": "two actions take turns three times, each with the same observation",
     },
     message=message,
-    actions=("halt",),
+    actions=("stop",),
     ideas=(
         "identical call and identical result",
         "alternation A-B-A-B",

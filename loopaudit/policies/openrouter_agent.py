@@ -54,9 +54,9 @@ from typing import ClassVar, Final
 from loopaudit.events import Batch, Call
 from loopaudit.findings import Action, Decision
 from loopaudit.guardkit.arguments import js_sorted_key
-from loopaudit.guardkit.memory import Recent
 from loopaudit.guardkit.tracing import allow
 from loopaudit.guardkit.utf16 import units, words
+from loopaudit.memory import Recent
 from loopaudit.policy import NOTHING, Context, Guard, Origin, Params, Policy
 
 LONGEST_BLOCK: Final = 16

@@ -68,10 +68,10 @@ from loopaudit.guardkit.arguments import js_sorted_key
 from loopaudit.guardkit.chanting import QwenChanting
 from loopaudit.guardkit.cycle import Cycles
 from loopaudit.guardkit.git_overview import is_overview
-from loopaudit.guardkit.memory import Counts
 from loopaudit.guardkit.outcomes import Outcomes
 from loopaudit.guardkit.streak import Streak
 from loopaudit.guardkit.tracing import allow
+from loopaudit.memory import Counts
 from loopaudit.policy import NOTHING, Context, Guard, Origin, Params, Policy
 from loopaudit.tools import Vocabulary
 
@@ -280,7 +280,7 @@ POLICY = Policy(
         STAGNATION: "the same tool was used eight times in a row",
     },
     message=message,
-    actions=("halt",),
+    actions=("stop",),
     ideas=(
         "identical call, consecutive",
         "identical call, anywhere in a turn or window",

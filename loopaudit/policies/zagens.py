@@ -74,7 +74,7 @@ from typing import ClassVar, Final, Literal
 from loopaudit.canonical import call_key
 from loopaudit.events import Batch, Call, Turn
 from loopaudit.findings import Action, Decision
-from loopaudit.guardkit.memory import Counts
+from loopaudit.memory import Counts
 from loopaudit.policy import NOTHING, Context, Guard, Origin, Params, Policy
 from loopaudit.tools import Vocabulary
 

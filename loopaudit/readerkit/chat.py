@@ -45,7 +45,7 @@ def prose(content: Any) -> str:
     return "\n".join(
         content_text(block)
         for block in content
-        if not isinstance(block, dict) or block.get("type", "text") in TEXT_BLOCKS
+        if not isinstance(block, dict) or str(block.get("type", "text")) in TEXT_BLOCKS
     )
 
 

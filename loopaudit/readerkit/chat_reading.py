@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from loopaudit.canonical import NOT_JSON, digest, dump, parse
-from loopaudit.emit import Emitter, decoded_tools
+from loopaudit.emit import Emitter
 from loopaudit.events import content_text
 from loopaudit.readerkit.chat import Chat, prose
 from loopaudit.readerkit.chat_container import (
@@ -26,6 +26,7 @@ from loopaudit.readerkit.chat_container import (
 from loopaudit.readerkit.chat_message import Message, decoded, message_decoder, message_from
 from loopaudit.readerkit.lines import same_line
 from loopaudit.source import Source, tolerant_loads
+from loopaudit.tools import declared_schemas
 
 MAX_MISSES: Final = 32
 """Messages in an unusual spelling, one after the other, until the fast decoder is given up."""
@@ -132,8 +133,8 @@ class ChatReading:
         """Report a decoded line or document that is no single message."""
         rows = rows_of(value)
         if rows is None:
-            tools = decoded_tools(tools_of(value)) if isinstance(value, dict) else {}
-            if tools:
+            tools = declared_schemas(tools_of(value)) if isinstance(value, dict) else {}
+            if tools and value.get("messages", []) == []:
                 self.emit.tools(tools)
             else:
                 self.emit.problem("unknown_record", "neither a message nor a conversation", line=line)
@@ -185,7 +186,7 @@ class ChatReading:
         name = id_of(row.facts)
         if name is not None or self.several:
             self.chat.begin(self._unique(str(self._rows) if name is None else name))
-        tools = decoded_tools(tools_of(row.facts))
+        tools = declared_schemas(tools_of(row.facts))
         if tools:
             self.emit.tools(tools)
 

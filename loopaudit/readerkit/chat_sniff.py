@@ -23,7 +23,7 @@ MAX_SAMPLE: Final = 1000
 
 ROLES: Final = frozenset({"system", "developer", "user", "human", "assistant", "tool", "function", "tool_result"})
 
-_FOREIGN_KEYS: Final = frozenset({"parts", "message_type", "message", "payload", "parentUuid"})
+_FOREIGN_KEYS: Final = frozenset({"parts", "message_type", "message", "payload", "parentUuid", "turn_idx"})
 """Members of messages of other formats."""
 
 _FOREIGN_ROOTS: Final = frozenset(
@@ -32,6 +32,9 @@ _FOREIGN_ROOTS: Final = frozenset(
 """Members of the documents of other formats that have lists of messages too."""
 
 _FOREIGN_BLOCKS: Final = frozenset({"tool_use", "tool_result", "tool-call", "tool-result", "toolCall", "toolRequest"})
+
+_ITEMS: Final = ("function_call", "function_call_output")
+"""Items of the Responses API, between which plain messages may stand."""
 
 _PLAIN_KEYS: Final = frozenset(
     "role content name id refusal annotations audio weight tool_calls function_call tool_call_id reasoning "
@@ -52,8 +55,14 @@ def sniff(probe: Probe) -> str | None:
     known = [m for m in messages if isinstance(m, dict) and isinstance(m.get("role"), str)]
     if not known or any(_is_foreign(m) for m in known) or any(is_header(r) for r in probe.dicts):
         return None
+    if any(isinstance(m, dict) and "role" not in m and m.get("type") in _ITEMS for m in messages):
+        return None
+    if any("<tool_call>" in prose(m.get("content")) for m in known if m["role"] == "assistant" and not _has_calls(m)):
+        return None
     if any(_has_calls(m) for m in known):
         return "messages with tool_calls, or results with role tool"
+    if is_history(known):
+        return None
     roles = {m["role"] for m in known}
     if {"user", "assistant"} <= roles and all(_PLAIN_KEYS.issuperset(m) and not _acts_in_text(m) for m in known):
         return "messages with role and content"
@@ -95,10 +104,8 @@ def _is_foreign(message: dict[str, Any]) -> bool:
         return True
     content = message.get("content")
     if isinstance(content, list):
-        return any(isinstance(b, dict) and b.get("type") in _FOREIGN_BLOCKS for b in content)
-    if message["role"] == "user" and isinstance(content, str) and "<returncode>" in content[:4096]:
-        return True
-    return is_history([message])
+        return any(isinstance(b, dict) and str(b.get("type")) in _FOREIGN_BLOCKS for b in content)
+    return message["role"] == "user" and isinstance(content, str) and "<returncode>" in content[:4096]
 
 
 def _has_calls(message: dict[str, Any]) -> bool:

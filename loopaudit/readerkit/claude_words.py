@@ -35,6 +35,9 @@ one's own, which a person typed as a task.
 CLEAR: Final = "<command-name>/clear<"
 """Beginning of the record of the command that empties the context."""
 
+SKILL: Final = "Base directory for this skill:"
+"""Beginning of the text that a skill puts into the conversation."""
+
 CONTINUED: Final = "Continue from where you left off."
 """What the harness tells the model when an interrupted session is resumed."""
 

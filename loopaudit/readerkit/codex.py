@@ -14,8 +14,8 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw, Struct
 
-from loopaudit.emit import decoded_tools
 from loopaudit.events import content_text, decode_value
+from loopaudit.tools import declared_schemas
 
 NOTHING: Final = Raw(b"")
 """A field that is not there; every recorded JSON value has at least one byte."""
@@ -158,10 +158,10 @@ def declared_tools(raw: Raw) -> dict[str, Any]:
     declared = decode_value(bytes(raw))
     if not isinstance(declared, list):
         return {}
-    schemas = decoded_tools([tool for tool in declared if not _group(tool)])
+    schemas = declared_schemas([tool for tool in declared if not _group(tool)])
     for tool in declared:
         if _group(tool):
-            inner = decoded_tools(tool["tools"])
+            inner = declared_schemas(tool["tools"])
             schemas.update((full_name(str(tool.get("name", "")), name), schema) for name, schema in inner.items())
     return schemas
 

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopaudit.canonical import dump
-from loopaudit.emit import Totals
+from loopaudit.engine import Replay
 from loopaudit.events import TOKEN_LIMIT, Batch
 from loopaudit.findings import Action, Decision
 from loopaudit.guardkit.moltis_failures import spell
 from loopaudit.policies.moltis import POLICY, MoltisParams
 from loopaudit.policy import Context, Selected
-from loopaudit.engine import Replay
+from loopaudit.totals import Totals
 from tests.guard_streams import USER, C, call, context_for, events, findings, said
 
 BOOM = C("run", '{"a":1}', "", "boom")

@@ -1,7 +1,6 @@
-"""A memory for guards that count what they saw in a turn: bounded, and cheap for what is new.
+"""Maps of bounded size, cheap for what is new: for ids that were seen, and for guards that count.
 
-Most guards count per call or per tool name and forget at the next message of a person. A turn
-can hold any number of calls, so these maps forget by age: they keep two generations, the
+A transcript can hold any number of calls, and so can one turn. These maps forget by age: they keep two generations, the
 young one takes what is touched, and when it is full the old one is dropped. Whatever was
 among the last ``cap`` different keys is remembered exactly; older keys start anew.
 """

@@ -1,0 +1,50 @@
+"""The counts of one conversation, as the emitter makes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(slots=True)
+class Totals:
+    """Counts of one conversation. ``None`` stands for *not recorded*, never 0.
+
+    ``turns`` are those of the main agent; the other counts include sub-agents. Tokens are
+    counted once per model response. ``started`` and ``ended`` are seconds since 1970.
+    """
+
+    turns: int = 0
+    batches: int = 0
+    text_replies: int = 0
+    calls: int = 0
+    results: int = 0
+    unanswered: int = 0
+    orphan_results: int = 0
+    errors: int = 0
+    errors_by_level: dict[str, int] = field(default_factory=dict)
+    denied: int = 0
+    cancelled: int = 0
+    sidechain_calls: int = 0
+    max_parallel: int = 0
+    repeated_ids: int = 0
+    repeated_records: int = 0
+    compactions: int = 0
+    agents: set[str] = field(default_factory=set)
+    models: dict[str, int] = field(default_factory=dict)
+    tools: dict[str, int] = field(default_factory=dict)
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_read_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    started: float | None = None
+    ended: float | None = None
+    success_known: bool = False
+    schemas: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def duration(self) -> float | None:
+        """Seconds between the first and the last recorded time."""
+        if self.started is None or self.ended is None:
+            return None
+        return max(0.0, self.ended - self.started)

@@ -1,0 +1,102 @@
+"""Damages transcripts in every way that files get damaged, to see that nothing is lost in silence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+from hypothesis import strategies as st
+
+from loopaudit.findings import Problems
+from loopaudit.reader import Reader
+from tests.corpus import read_events
+from tests.readers.test_codex_damage import changed, counts, paths
+
+VALUES: tuple[Any, ...] = (None, 7, "zzz", [], {}, True, 1e300, [[{"type": 3}]])
+"""What a field may turn into."""
+
+NOISE = (b"null", b"[]", b"{}", b'"x"', b"\xff\xfe", b"\0", b"NaN", b"[[1]]")
+
+
+def root_of(path: Path) -> tuple[Any, bool]:
+    """The root value of a sample, and whether it is a document (else the list of its records)."""
+    data = path.read_bytes()
+    if path.suffix == ".jsonl":
+        return [orjson.loads(line) for line in data.splitlines()], False
+    return orjson.loads(data), True
+
+
+def encoded(root: Any, *, is_document: bool) -> bytes:
+    """A root value as the file that holds it."""
+    return orjson.dumps(root) if is_document else b"\n".join(orjson.dumps(record) for record in root) + b"\n"
+
+
+def totals_of(reader: Reader, data: bytes) -> tuple[dict[str, int], Problems]:
+    """Counts over all conversations, and the problems."""
+    _, problems, totals = read_events(reader, data)
+    return counts(totals), problems
+
+
+def at_path(root: Any, path: tuple[Any, ...]) -> Any:
+    """The value at a path."""
+    for step in path:
+        root = root[step]
+    return root
+
+
+def silent_losses(reader: Reader, root: Any, *, is_document: bool, skip: frozenset[str] = frozenset()) -> list[str]:
+    """Changed fields by which turns, calls or results are lost without a problem being told.
+
+    ``skip`` names fields whose change means something else in the format.
+    """
+    expected, told = totals_of(reader, encoded(root, is_document=is_document))
+    before = sum(told.counts.values())
+    lost = []
+    for path in paths(root):
+        if path[-1] in skip:
+            continue
+        for value in VALUES:
+            if value in ([], {}) and isinstance(at_path(root, path), type(value)):
+                continue  # An empty list of messages is no damage that a reader could see.
+            copy = changed(root, path, value)
+            found, problems = totals_of(reader, encoded(copy, is_document=is_document))
+            missing = [name for name in ("turns", "calls", "results") if found[name] < expected[name]]
+            if missing and sum(problems.counts.values()) <= before:
+                lost.append(f"{'.'.join(map(str, path))} = {value!r}: {', '.join(missing)}")
+    return lost
+
+
+@st.composite
+def damaged(draw: st.DrawFn, lines: list[bytes]) -> list[bytes]:
+    """Lines cut, swapped, dropped, repeated, mixed with noise, or with bytes written into them."""
+    lines = list(lines)
+    for _ in range(draw(st.integers(1, 4))):
+        at = draw(st.integers(0, len(lines) - 1))
+        match draw(st.sampled_from(["cut", "swap", "drop", "copy", "noise", "bytes"])):
+            case "cut":
+                lines[at] = lines[at][: draw(st.integers(0, len(lines[at])))]
+            case "swap":
+                other = draw(st.integers(0, len(lines) - 1))
+                lines[at], lines[other] = lines[other], lines[at]
+            case "drop" if len(lines) > 1:
+                del lines[at]
+            case "copy":
+                lines.insert(at, lines[draw(st.integers(0, len(lines) - 1))])
+            case "noise":
+                lines.insert(at, draw(st.sampled_from(NOISE)))
+            case "bytes":
+                place = draw(st.integers(0, max(len(lines[at]) - 1, 0)))
+                lines[at] = lines[at][:place] + draw(st.binary(max_size=3)) + lines[at][place:]
+    return lines
+
+
+def unreadable(lines: list[bytes]) -> Iterator[bytes]:
+    """Lines that no tolerant JSON reader takes."""
+    for line in lines:
+        if line.strip():
+            try:
+                orjson.loads(line)
+            except ValueError:
+                yield line

@@ -1,0 +1,107 @@
+"""Every transcript is claimed by exactly one reader, and by the right one."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loopaudit.recognise import claims
+from loopaudit.registry import readers
+from loopaudit.source import Source
+from tests import corpus
+
+ROOT = Path(__file__).parents[2]
+SAMPLES = ROOT / "sample_transcripts"
+CASES = Path(os.environ.get("LOOPAUDIT_CASES", ROOT.parent / "shared" / "cases"))
+
+READERS = {
+    "adp-raw": {"adp-raw", "swe-agent", "text-actions"},
+    "anthropic-messages": {"anthropic-messages", "openai-chat"},
+    "atif": {"atif"},
+    "atomcode": {"atomcode"},
+    "claude-code": {"claude-code"},
+    "claude-managed-agents": {"claude-managed-agents"},
+    "claude-stream-json": {"claude-stream-json"},
+    "cline": {"cline-api", "cline-session", "cline-ui"},
+    "codex": {"codex", "codex-exec"},
+    "copilot-cli": {"copilot-cli"},
+    "cursor": {"cursor"},
+    "droid": {"droid"},
+    "forgecode": {"forgecode"},
+    "gemini-cli": {"gemini-cli"},
+    "gemini-contents": {"gemini-contents"},
+    "gemini-stream-json": {"gemini-stream-json"},
+    "hermes-sharegpt": {"hermes-sharegpt", "sharegpt"},
+    "inspect": {"inspect-ai"},
+    "kimi-wire": {"kimi-wire"},
+    "kiro": {"kiro"},
+    "langfuse": {"langfuse"},
+    "mini-swe-agent": {"mini-swe-agent"},
+    "openai-agents": {"openai-agents", "openai-responses"},
+    "openai-chat": {"openai-chat", "tau-bench"},
+    "openclaw": {"openclaw", "pi"},
+    "opencode": {"opencode"},
+    "openhands-v0": {"openhands-v0"},
+    "openhands-v1": {"openhands-v1"},
+    "otel": {"otel"},
+    "pi": {"pi"},
+    "qwen-code": {"qwen-code"},
+    "swe-agent": {"swe-agent"},
+    "tau2-bench": {"tau2-bench"},
+    "who-and-when": {"text-actions"},
+}
+"""Formats of the corpus, and the readers that may read their files."""
+
+
+def claimed_by(path: Path) -> list[str]:
+    with Source(path) as source:
+        return [reader.id for reader, _ in claims(source.probe())]
+
+
+def files(folder: Path) -> list[Any]:
+    found = [p for p in sorted(folder.rglob("*")) if p.is_file() and p.name not in ("index.json", "README.md")]
+    if found:
+        return [pytest.param(path, id=path.name) for path in found]
+    return [pytest.param(folder, id="none", marks=pytest.mark.skip(reason=f"no files in {folder}"))]
+
+
+def corpus_files() -> list[Any]:
+    rows = [pytest.param(row, id=row["file"]) for row in corpus.all_rows()]
+    return rows or [pytest.param({}, id="none", marks=pytest.mark.skip(reason=f"no files in {corpus.CORPUS}"))]
+
+
+@pytest.mark.parametrize("row", corpus_files())
+def test_a_corpus_file_is_claimed_by_the_right_reader_alone(row: dict[str, Any]) -> None:
+    allowed = READERS[row["format"]] & set(readers().ids())
+    if not allowed:
+        pytest.skip(f"no reader for {row['format']}")
+    found = claimed_by(corpus.path_of(row))
+    assert len(found) == 1, found
+    assert found[0] in allowed
+
+
+@pytest.mark.parametrize("path", files(SAMPLES))
+def test_a_sample_is_claimed_by_one_reader_alone(path: Path) -> None:
+    found = claimed_by(path)
+    assert len(found) == 1, found
+    if path.parent.name == "formats":
+        assert found == [path.name.partition(".")[0]]
+
+
+@pytest.mark.parametrize("path", files(CASES))
+def test_a_case_is_claimed_by_one_reader_alone(path: Path) -> None:
+    assert len(claimed_by(path)) == 1, claimed_by(path)
+
+
+@pytest.mark.parametrize("id", readers().ids())
+def test_a_reader_says_what_it_is(id: str) -> None:
+    reader = readers().get(id)
+    assert reader.id == id
+    assert reader.title
+    assert reader.written_by
+    assert reader.where
+    assert reader.looked_for
+    assert reader.evidence in ("data", "source", "unseen")

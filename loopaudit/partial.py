@@ -24,25 +24,25 @@ def complete_prefix(data: bytes) -> Any:
     """
     stack: list[bytes] = []
     cut = 0
-    closing = b""
     expect_value = False
     for match in _TOKEN.finditer(data):
         token = match.group()
         first = token[:1]
         if first in b"{[":
             stack.append(b"}" if first == b"{" else b"]")
-            cut, closing = match.end(), b"".join(reversed(stack))
+            cut = match.end()
             expect_value = False
         elif first in b"}]":
-            if not stack or stack.pop() != first:
+            if not stack or stack[-1] != first:
                 break
-            cut, closing = match.end(), b"".join(reversed(stack))
+            stack.pop()
+            cut = match.end()
             expect_value = False
             if not stack:
                 break
         elif first == b",":
             # Everything before a comma is a complete member or item.
-            cut, closing = match.start(), b"".join(reversed(stack))
+            cut = match.start()
             expect_value = False
         elif first == b":":
             expect_value = True
@@ -50,11 +50,12 @@ def complete_prefix(data: bytes) -> Any:
             break
         elif expect_value:
             # A complete string as the value of a key.
-            cut, closing = match.end(), b"".join(reversed(stack))
+            cut = match.end()
             expect_value = False
     if not cut:
         return None
-    text = data[:cut] + closing
+    # Whatever opened or closed a container also moved the cut, so that these are its open ones.
+    text = data[:cut] + b"".join(reversed(stack))
     try:
         return orjson.loads(text)
     except ValueError:

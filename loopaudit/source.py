@@ -197,6 +197,16 @@ class Source:
     def _expanded(self, inner: Any, error: type[Exception]) -> IO[bytes]:
         return io.BufferedReader(Bounded(inner, self._max_expanded, self.name, error), BUFFER)
 
+    def _stream(self) -> IO[bytes]:
+        """The open file.
+
+        Raises:
+            InputError: the source is a directory.
+        """
+        if self._file is None:
+            raise InputError(f"{self.name}: a directory, and this format is a file", hint="name a file in it")
+        return self._file
+
     # -- looking ahead ---------------------------------------------------------------------
 
     def probe(self) -> Probe:
@@ -206,8 +216,7 @@ class Source:
         return self._probe
 
     def _make_probe(self) -> Probe:
-        file = self._file
-        assert file is not None
+        file = self._stream()
         size = 0
         try:
             while size < PREFIX_BYTES:
@@ -261,8 +270,7 @@ class Source:
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """Every line that is not blank, with its 1-based number. Reads once, forward."""
         self.probe()
-        file = self._file
-        assert file is not None
+        file = self._stream()
         number = 0
         report = self.on_progress
         read = since = 0
@@ -345,8 +353,7 @@ class Source:
 
     def _rest(self) -> bytes:
         """Everything from the prefix to the end."""
-        file = self._file
-        assert file is not None
+        file = self._stream()
         parts, self._prefix = self._prefix, []
         total = sum(map(len, parts))
         while chunk := file.read(BUFFER * 16):

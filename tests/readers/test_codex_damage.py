@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loopaudit.emit import Totals
 from loopaudit.readers.codex import READER
 from loopaudit.readers.codex_exec import READER as EXEC_READER
 from loopaudit.source import Source
+from loopaudit.totals import Totals
 from tests import corpus
 from tests.readers.codex_records import BASES, GENERATIONS, Record, Writer, encode, late, read
 

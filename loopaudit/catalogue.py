@@ -50,6 +50,7 @@ def policies_json() -> str:
             "rules": dict(p.rules),
             "needs": dict(p.needs),
             "essential": sorted(p.essential),
+            "reads_text": p.reads_text,
             "defaults": defaults(p),
             "variants": {name: dict(values) for name, values in p.variants.items()},
             "origin": {"project": p.origin.project, "version": p.origin.version, "link": p.origin.link},
@@ -104,6 +105,8 @@ def explain(console: Console, name: str) -> None:
     for variant, values in policy.variants.items():
         given = ", ".join(f"{k}={v}" for k, v in values.items())
         console.print(f"    variant {policy.id}:{variant}  [dim]{escape(given)}[/dim]")
+    if policy.reads_text:
+        console.print(f"[bold]Reads[/bold]\n    {policy.reads_text}: decides differently on a redacted transcript")
     if policy.needs:
         console.print("[bold]Without[/bold]")
         for need, loss in policy.needs.items():
@@ -195,6 +198,8 @@ def policy_page(policy: Policy) -> str:
             lines.append(f"- {need}: without, {loss}{grave}")
     else:
         lines.append("Only the calls.")
+    if policy.reads_text:
+        lines += ["", f"Reads {policy.reads_text}: it decides differently on a redacted transcript."]
     lines += ["", f"Imitates {_origin(policy)}." if policy.origin.version else "Imitates no single original.", ""]
     return "\n".join(lines)
 

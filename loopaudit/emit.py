@@ -23,7 +23,6 @@ The module is long because numbering, pairing, batches and copies share one stat
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -44,7 +43,7 @@ from loopaudit.events import (
 )
 from loopaudit.failure import says_failure
 from loopaudit.findings import Problems
-from loopaudit.identity import of_arguments, of_slice
+from loopaudit.identity import WEAK_ID, of_arguments, of_slice
 from loopaudit.memory import Recent
 from loopaudit.totals import Totals
 
@@ -56,8 +55,6 @@ MAX_IDS: Final = 1 << 16
 
 
 _UTC_WIDTH: Final = len("2026-02-07T03:49:23.388Z")
-
-_WEAK_ID = re.compile(r"(?:(?:call|tool|tool_?call|fn|func|function)[_-]?)?\d?", re.IGNORECASE)
 
 
 class _Agent:
@@ -555,7 +552,7 @@ class Emitter:
             return False
         if id in self._open:
             return True
-        return not self._weak_ids and not _WEAK_ID.fullmatch(id)
+        return not self._weak_ids and not WEAK_ID.fullmatch(id)
 
     def _copy(self, kind: str, message: str, line: int) -> None:
         self.totals.repeated_records += 1

@@ -5,6 +5,7 @@ The hottest functions of the program: each call passes through one of them once.
 
 from __future__ import annotations
 
+import re
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -13,6 +14,11 @@ from orjson import OPT_SORT_KEYS, dumps, loads
 from loopaudit import canonical
 from loopaudit.canonical import KEY_BYTES
 from loopaudit.events import SLICE, TEXT, VALUE, decode_value
+
+WEAK_ID: Final = re.compile(
+    r"(?:(?:call|tool|tool_?call|fn|func|function)[_-]?)?\d?|REDACTED|\[redacted\]", re.IGNORECASE
+)
+"""Ids that are plainly no identities (``call_0``), or were blanked by a publisher."""
 
 _MINUS: Final = ord("-")
 """Looked for before ``-0``: one byte is found many times faster than two."""

@@ -116,8 +116,9 @@ class Policy:
     essential: frozenset[Need] = frozenset()
     vocabulary: Vocabulary | None = None
     variants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    stops_for_good: bool = True
-    """Whether a stop is final until the next turn (false: the host may be told to go on)."""
+    reads_text: str = ""
+    """What of the text itself its rule reads: then a redacted transcript replays differently."""
+
 
 
 @dataclass(frozen=True, slots=True)

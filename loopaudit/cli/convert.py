@@ -17,18 +17,42 @@ def command(
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FILE", help="Where to write; - is standard output.")
     ] = "-",
+    redact: Annotated[
+        bool,
+        typer.Option(
+            "--redact",
+            help="Structure only: texts, arguments and outputs become meaningless letters of the same length.",
+        ),
+    ] = False,
+    redact_key: Annotated[
+        str | None,
+        typer.Option(
+            "--redact-key",
+            metavar="TEXT",
+            help="Make the letters from this secret, so that several files agree; by default from a random one.",
+            show_default=False,
+        ),
+    ] = None,
     format_id: options.Format = None,
     max_expanded: options.MaxExpanded = 4096,
 ) -> None:
-    """Write a transcript as loopaudit JSONL, which replays to the same decisions as the original."""
+    """Write a transcript as loopaudit JSONL, which replays to the same decisions as the original.
+
+    With --redact nothing of the original texts is left. Most guards decide the same on it;
+    those that read the text itself (see `loopaudit explain`) do not.
+    """
     from loopaudit.convert import convert
     from loopaudit.recognise import recognise
+    from loopaudit.redact import Redactor
     from loopaudit.source import Source
 
+    if redact_key is not None and not redact_key:
+        raise UsageError("--redact-key: an empty secret is none")
+    transform = Redactor(None if redact_key is None else redact_key.encode()) if redact or redact_key else None
     with Source(None if path == "-" else path, max_expanded=max_expanded << 20) as source:
         reader = recognise(source, format_id)
         if output == "-":
-            done = convert(source, reader, sys.stdout.buffer)
+            done = convert(source, reader, sys.stdout.buffer, transform)
             sys.stdout.buffer.flush()
         else:
             target = Path(output)
@@ -37,7 +61,7 @@ def command(
             part = target.with_name(target.name + ".part")
             try:
                 with part.open("wb") as out:
-                    done = convert(source, reader, out)
+                    done = convert(source, reader, out, transform)
                 part.replace(target)
             except OSError as error:
                 raise UsageError(f"{output}: cannot be written: {(error.strerror or str(error)).lower()}") from None

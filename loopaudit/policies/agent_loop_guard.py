@@ -260,6 +260,7 @@ POLICY = Policy(
         "cycle_detection": "a cycle of tool names has the largest confidence",
         "output_stagnation": "similar outputs of the tool have the largest confidence",
     },
+    reads_text="how similar arguments and outputs are",
     message=message,
     actions=("warn", "stop"),
     ideas=("similar, not identical", "cycles", "identical call, consecutive"),

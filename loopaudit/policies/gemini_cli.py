@@ -151,6 +151,7 @@ POLICY = Policy(
         CALLS: "a block of one to five calls was made five times over",
         TEXT: "a piece of text came ten times, close together",
     },
+    reads_text="prose, for repeated sentences",
     message=message,
     actions=("nudge", "stop"),
     ideas=("identical call, consecutive", "cycles", "repeated text"),

@@ -268,6 +268,7 @@ POLICY = Policy(
         "idempotent_no_progress_block": "a read-only call already returned the same five times in a row",
         "same_tool_failure_halt": "a tool failed eight times in the turn with any arguments",
     },
+    reads_text="results, compared as JSON",
     message=message,
     actions=("warn", "block", "stop"),
     ideas=("identical call and identical result", "failures of one tool, any error"),

@@ -263,6 +263,7 @@ POLICY = Policy(
         "argument_churn": "a tool goes round between a few arguments without progress",
         "batch": "another call of the same response was refused",
     },
+    reads_text="outputs, for volatile parts and unknown tools",
     message=message,
     actions=("warn", "block", "stop"),
     ideas=(

@@ -209,6 +209,7 @@ POLICY = Policy(
         "text-repetition": "the text ends in the same few words four times or more",
         "text-streak": "several responses in a row said the same",
     },
+    reads_text="prose, for repeated blocks of words",
     message=message,
     actions=("observe", "block", "stop"),
     ideas=("identical call, consecutive", "repeated text"),

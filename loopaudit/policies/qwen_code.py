@@ -279,6 +279,7 @@ POLICY = Policy(
         READING: "eight of the last fifteen calls only read",
         STAGNATION: "the same tool was used eight times in a row",
     },
+    reads_text="prose, for repeated sentences; shell commands, for looks at the repository",
     message=message,
     actions=("stop",),
     ideas=(

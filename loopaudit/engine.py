@@ -12,18 +12,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from loopaudit import text
-from loopaudit.emit import Totals
 from loopaudit.events import TOKEN_LIMIT, Batch, Call, Event, Result, Turn
 from loopaudit.findings import Action, Decision
 from loopaudit.policy import Context, Guard, Mode, Selected
 from loopaudit.report import Finding, PolicyResult
-from loopaudit.tools import Translator, translator
+from loopaudit.tools import Kind, Translator, translator
+from loopaudit.totals import Totals
 
 MAX_FINDINGS: Final = 10_000
 """Findings kept per policy and transcript; further ones are only counted."""
 
 ARGUMENTS_SHOWN: Final = 160
 """Characters of the arguments that a finding keeps."""
+
+RESULT_SHOWN: Final = 400
+"""Characters of the call's result that a finding keeps."""
 
 
 BLOCK: Final = 1 << 20
@@ -62,7 +65,7 @@ class Replay:
     """Replays one conversation. Feed it events, then take :meth:`finish`.
 
     ``schemas`` are the tools' argument schemas by recorded name; the mapping may fill while
-    the transcript is being read.
+    the transcript is being read. ``kinds`` are tool kinds by recorded name that the user gave.
     """
 
     def __init__(
@@ -73,6 +76,7 @@ class Replay:
         map_names: bool = True,
         schemas: Mapping[str, Any] | None = None,
         observers: Sequence[Observer] = (),
+        kinds: Mapping[str, Kind] | None = None,
     ) -> None:
         self.mode = mode
         self._enforced = mode == "enforced"
@@ -81,11 +85,12 @@ class Replay:
         self._schemas: Mapping[str, Any] = {} if schemas is None else schemas
         self._observers = observers
         self._results = [PolicyResult(s.label, s.policy.id, s.params.as_dict()) for s in selected]
-        self._translators = [translator(s.policy.vocabulary, by_kind=map_names) for s in selected]
+        self._translators = [translator(s.policy.vocabulary, by_kind=map_names, kinds=kinds) for s in selected]
         self._agents: dict[str, list[_Lane]] = {}
         self._block: dict[str, list[Event]] = {}
         self._large: list[Result] = []
         self._held = 0
+        self._excerpts: dict[str, str] = {}
 
     # -- feeding ---------------------------------------------------------------------------
 
@@ -210,7 +215,18 @@ class Replay:
             key=call.key.hex() if call is not None else "",
             details=decision.details,
             skipped=decision.skipped if self._enforced else 0,
+            result=self._excerpt(call) if call is not None else "",
         )
+
+    def _excerpt(self, call: Call) -> str:
+        """The beginning of a call's result, safe to print. Equal ones are one string in memory: loops repeat them."""
+        if call.result is None:
+            return ""
+        output = call.result.output
+        shown = text.visible(output[:RESULT_SHOWN])
+        if len(output) > RESULT_SHOWN:
+            shown += text.ELLIPSIS
+        return self._excerpts.setdefault(shown, shown)
 
     # -- the end ---------------------------------------------------------------------------
 

@@ -9,13 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any, Literal
 
 import msgspec
 
+from loopaudit.checks import Check as Check  # noqa: PLC0414 - a part of a report
+from loopaudit.checks import GateResult as GateResult  # noqa: PLC0414
 from loopaudit.findings import Action, Problem
 
 PolicyStatus = Literal["evaluated", "partly", "cannot_evaluate", "crashed"]
+
+BaselineState = Literal["", "unchanged", "moved", "changed", "new", "expired"]
+"""How a firing stands to the baseline; empty where there is none."""
 
 
 class Grade(msgspec.Struct, gc=False):
@@ -37,7 +43,10 @@ class Finding(msgspec.Struct, gc=False):
     ``policy`` is the label of the selected policy. ``call`` is the number of the call it is
     about; for a decision about a batch it is the batch's last call, and ``whole_batch`` is
     set. ``calls`` are the first and last call number of the batch. ``arguments`` is a short
-    form for people. ``message`` is what the guard would have told the model.
+    form for people. ``message`` is what the guard would have told the model. ``skipped``
+    counts the last calls of the batch that a stop left out. ``baseline_state`` is set where a
+    baseline was compared with. ``result`` is the beginning of the call's recorded result, safe
+    to show, empty where none is recorded.
     """
 
     policy: str
@@ -59,6 +68,19 @@ class Finding(msgspec.Struct, gc=False):
     key: str = ""
     details: dict[str, Any] | None = None
     grade: Grade | None = None
+    skipped: int = 0
+    baseline_state: BaselineState = ""
+    result: str = ""
+
+    @property
+    def fingerprint(self) -> str:
+        """Names the issue wherever it stands: 16 hex digits of policy, rule, tool and canonical key.
+
+        Equal firings on equal calls share it, also over transcripts. It holds no position,
+        time, path, session or agent.
+        """
+        parts = (self.policy, self.rule, self.tool, self.key)
+        return blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 class PolicyResult(msgspec.Struct):
@@ -109,11 +131,47 @@ class Episode(msgspec.Struct, gc=False):
     turn: int = 0
 
 
+class Response(msgspec.Struct, gc=False):
+    """One model response as a ledger keeps it: its place, its calls, and what it cost.
+
+    ``index`` and ``turn`` count per agent. ``calls`` are call numbers. ``seconds`` run from
+    the agent's last recorded time before it to the last one in it.
+    """
+
+    agent: str
+    index: int
+    turn: int
+    line: int
+    calls: tuple[int, ...]
+    model: str | None = None
+    input: int | None = None
+    output: int | None = None
+    cache_read: int | None = None
+    cache_write: int | None = None
+    seconds: float | None = None
+
+
+class Ledger(msgspec.Struct):
+    """What comparing policies needs of a conversation beyond its findings.
+
+    ``idle`` has a byte for each call number from 1, other than 0 where the call brought
+    nothing that was not known. ``grade`` judges further firings on the same conversation,
+    ``why`` tells of one call what it brought, in a sentence. No report shows a ledger.
+    """
+
+    responses: list[Response]
+    idle: bytes = b""
+    grade: Callable[[Finding], Grade] | None = None
+    why: Callable[[int], str] | None = None
+
+
 class TranscriptResult(msgspec.Struct):
     """One conversation of one file, audited.
 
-    ``counts`` are the totals of :class:`loopaudit.emit.Totals` that are numbers. ``classes``
+    ``counts`` are the totals of :class:`loopaudit.totals.Totals` that are numbers. ``classes``
     counts calls by hindsight class. ``problems`` are the kept ones, ``problem_counts`` all.
+    ``recorded`` is what a guard of the recording harness did. ``ledger`` is there where the
+    audit was asked for one.
     """
 
     path: str
@@ -131,6 +189,7 @@ class TranscriptResult(msgspec.Struct):
     problem_counts: dict[str, int] = msgspec.field(default_factory=dict)
     damaged: int = 0
     notes: list[str] = msgspec.field(default_factory=list)
+    ledger: Ledger | None = None
 
 
 class FileProblem(msgspec.Struct):
@@ -146,7 +205,7 @@ class FileProblem(msgspec.Struct):
 
 
 class Report(msgspec.Struct):
-    """The finished result of a run."""
+    """The finished result of a run. ``gate`` is there where the run was a check."""
 
     version: str
     mode: str
@@ -157,6 +216,7 @@ class Report(msgspec.Struct):
     failures: list[FileProblem] = msgspec.field(default_factory=list)
     ignored: dict[str, int] = msgspec.field(default_factory=dict)
     internal: list[str] = msgspec.field(default_factory=list)
+    gate: GateResult | None = None
 
 
 class PolicyInfo(msgspec.Struct):

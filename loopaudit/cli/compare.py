@@ -1,0 +1,123 @@
+"""``loopaudit compare``: policies side by side on the same recordings."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from loopaudit.cli import _comparing as comparing
+from loopaudit.cli import _options as options
+from loopaudit.errors import UsageError
+
+
+def command(
+    paths: options.Paths = None,
+    policy: options.Policies = None,
+    settings: options.Settings = None,
+    report: comparing.Outputs = None,
+    sort: Annotated[
+        str,
+        typer.Option(
+            "--sort",
+            metavar="BY",
+            help="f1, precision, recall, caught, missed, late, wrong, firings, first, avoided, name, or given.",
+        ),
+    ] = "f1",
+    top: Annotated[
+        int | None, typer.Option("--top", metavar="N", min=1, help="Show the first N policies.", show_default=False)
+    ] = None,
+    places: Annotated[
+        int, typer.Option("--places", metavar="N", min=0, help="Places shown for each policy in each list.")
+    ] = 5,
+    charts: Annotated[int, typer.Option("--strips", metavar="N", min=0, help="Transcripts shown as strip charts.")] = 5,
+    explain: Annotated[
+        tuple[str, int] | None,
+        typer.Option(
+            "--explain", metavar="POLICY CALL", help="Show what the numbers of a policy have to do with one call."
+        ),
+    ] = None,
+    labels: comparing.LabelsFile = None,
+    prices: Annotated[
+        Path | None,
+        typer.Option(
+            "--prices",
+            metavar="FILE",
+            help="TOML or JSON with prices for a million tokens by model, for savings in money.",
+            show_default=False,
+        ),
+    ] = None,
+    mode: options.ModeOption = "enforced",
+    tool_names: options.ToolNames = "mapped",
+    failure: options.Failure = "exit-code",
+    format_id: options.Format = None,
+    tools: options.ToolsFile = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit 4 if any input was damaged and only partly read.")
+    ] = False,
+    width: comparing.Width = None,
+    max_expanded: options.MaxExpanded = 4096,
+) -> None:
+    """Compare policies on the same recordings.
+
+    Shows for each policy the loops it caught and missed, how late, what it would have avoided,
+    and how often it was wrong, beside a plain step limit that intervenes as often.
+    """
+    if not paths:
+        raise UsageError("no transcript given", hint="name files or directories, or - for standard input")
+    from loopaudit.cli.replay import _Progress
+    from loopaudit.comparison import compare
+    from loopaudit.labels import load_labels
+    from loopaudit.scorecard.comparison import ordered
+    from loopaudit.scorecard.prices import load_prices
+    from loopaudit.scorekit.compose import compose
+    from loopaudit.scorekit.csv_cells import comparison_csv
+    from loopaudit.scorekit.explain import explain as explained
+    from loopaudit.scorekit.shape import comparison_json
+    from loopaudit.scorekit.show import show
+
+    chosen = options.replay_options(
+        policy=policy,
+        settings=settings,
+        mode=mode,
+        tool_names=tool_names,
+        failure=failure,
+        format_id=format_id,
+        tools=tools,
+        max_expanded=max_expanded,
+    )
+    ordered([], sort)
+    targets = comparing.targets(report or ())
+    if explain is not None and explain[0] not in {s.label for s in chosen.policies}:
+        from loopaudit.errors import did_you_mean
+
+        hint = did_you_mean(explain[0], [s.label for s in chosen.policies])
+        raise UsageError(f"--explain: {explain[0]!r} is not compared", hint=hint or "add it with -p")
+    with _Progress() as progress:
+        result = compare(
+            paths,
+            chosen,
+            labels=load_labels(labels) if labels is not None else None,
+            prices=load_prices(prices) if prices is not None else None,
+            on_found=progress.found,
+            on_file=progress.finished,
+        )
+    if explain is not None:
+        label, call = explain
+        show(lambda columns: explained(result, label, call, columns), sys.stdout, width=width)
+    else:
+        comparing.write_all(
+            targets,
+            result,
+            lambda columns: compose(result, columns, sort=sort, top=top, places=places, charts=charts),
+            {
+                "json": lambda: comparison_json(result, sort, top),
+                "csv": lambda: comparison_csv(result, sort, top),
+            },
+            width,
+        )
+    code = comparing.exit_code(result, strict=strict)
+    if code:
+        raise typer.Exit(code)

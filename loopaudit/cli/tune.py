@@ -1,0 +1,89 @@
+"""``loopaudit tune``: which parameters of a policy are worth it on one's own recordings."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from loopaudit.cli import _comparing as comparing
+from loopaudit.cli import _options as options
+from loopaudit.errors import UsageError
+
+
+def command(
+    policy: Annotated[str, typer.Argument(metavar="POLICY", help="The policy, with or without parameters.")],
+    paths: options.Paths = None,
+    parameters: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--param",
+            metavar="NAME=VALUES",
+            help="A parameter and its values: threshold=2..8, window=8..64:8, or unit=calls,responses. Repeatable; "
+            "all combinations are tried.",
+            show_default=False,
+        ),
+    ] = None,
+    report: comparing.Outputs = None,
+    labels: comparing.LabelsFile = None,
+    full: Annotated[bool, typer.Option("--full", help="Show every setting, not only those that none beats.")] = False,
+    mode: options.ModeOption = "enforced",
+    tool_names: options.ToolNames = "mapped",
+    failure: options.Failure = "exit-code",
+    format_id: options.Format = None,
+    tools: options.ToolsFile = None,
+    width: comparing.Width = None,
+    max_expanded: options.MaxExpanded = 4096,
+) -> None:
+    """Sweep parameters of a policy over recordings and suggest a setting.
+
+    Reads each file once, however many settings there are. Shows the settings that no other
+    beats in loops caught and wrong interventions, and the lines for loopaudit.toml.
+    """
+    if not paths:
+        raise UsageError("no transcript given", hint="name files or directories behind the policy")
+    from loopaudit.cli.replay import _Progress
+    from loopaudit.labels import load_labels
+    from loopaudit.scorekit.sweep import sweep_page
+    from loopaudit.scorekit.sweep_files import sweep_csv, sweep_json
+    from loopaudit.tuning import config_lines, sweep
+
+    chosen = options.replay_options(
+        policy=[policy],
+        settings=None,
+        mode=mode,
+        tool_names=tool_names,
+        failure=failure,
+        format_id=format_id,
+        tools=tools,
+        max_expanded=max_expanded,
+    )
+    if len(chosen.policies) != 1:
+        raise UsageError(f"{policy!r} names {len(chosen.policies)} policies; only one can be tuned")
+    targets = comparing.targets(report or ())
+    with _Progress() as progress:
+        result = sweep(
+            chosen.policies[0],
+            parameters or (),
+            paths,
+            chosen,
+            labels=load_labels(labels) if labels is not None else None,
+            on_found=progress.found,
+            on_file=progress.finished,
+        )
+    config = config_lines(result)
+    comparing.write_all(
+        targets,
+        result.comparison,
+        lambda columns: sweep_page(
+            result.comparison, result.policy, result.variants, result.suggested, config, columns, full=full
+        ),
+        {
+            "json": lambda: sweep_json(result.comparison, result.policy, result.variants, result.suggested, config),
+            "csv": lambda: sweep_csv(result.variants),
+        },
+        width,
+    )
+    code = comparing.exit_code(result.comparison)
+    if code:
+        raise typer.Exit(code)

@@ -253,7 +253,7 @@ class Source:
         try:
             with zipfile.ZipFile(self.zip_target()) as archive:
                 probe.names = archive.namelist()
-        except (OSError, zipfile.BadZipFile) as error:
+        except (OSError, ValueError, NotImplementedError, EOFError, zipfile.BadZipFile) as error:
             self.problems.add("damaged_archive", f"the zip archive cannot be read: {error}", damage=True)
         return probe
 

@@ -65,7 +65,7 @@ def test_steps_results_by_id_and_tokens() -> None:
     ],
 )
 def test_results_without_ids_belong_to_their_step(calls: list[str], results: list[str], outputs: list[Any]) -> None:
-    found = read(step("user", "go"), step("agent", "", [call(id) for id in calls], [{"content": r} for r in results]))
+    found = read(step("user", "go"), step("agent", "", [call(own) for own in calls], [{"content": r} for r in results]))
     assert [c.result and c.result.output for c in found.calls] == outputs
     assert found.problems.counts == ({"result_without_call": 1} if len(results) > len(calls) else {})
 
@@ -93,9 +93,15 @@ def test_a_summary_is_a_compaction_and_an_observation_without_calls_is_told() ->
 def test_trajectories_inside_are_sub_agents() -> None:
     inner = {"trajectory_id": "r", "steps": [step("user", "look"), step("agent", "", [call("1")], [{"content": "z"}])]}
     found = read(step("user", "go"), step("agent", "", [call("1")], [{"content": "y"}]), subagent_trajectories=[inner])
-    assert found.shape == ["turn: go", "1", "r#1| turn: look", "r#1| #2"]
+    assert found.shape == ["turn: go", "r#1| turn: look", "1", "r#1| #2"]
     assert found.total.turns == 1
     assert found.total.sidechain_calls == 1
+
+
+@pytest.mark.parametrize(("ids", "names"), [(["s", "s"], ["s", "s~2"]), ([None, None], ["", "2"])])
+def test_one_trajectory_a_line_gives_sessions(ids: list[Any], names: list[str]) -> None:
+    rows = [{"schema_version": "ATIF-v1.7", "trajectory_id": id_, "steps": [step("user", "go")]} for id_ in ids]
+    assert [e.session for e in Read(ID, rows).events] == names
 
 
 @pytest.mark.parametrize("depth", [3, 200])

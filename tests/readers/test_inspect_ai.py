@@ -203,7 +203,10 @@ def test_any_damage_to_an_archive_ends_in_problems(data: st.DataObject) -> None:
         noise = data.draw(st.binary(min_size=1, max_size=8))
         broken = whole[:at] + noise + whole[at + len(noise) :]
     read = Read(ID, broken)
-    assert sum(t.calls for t in read.totals) == 6 or read.problems or broken == whole or read.totals
+    calls = sum(t.calls for t in read.totals)
+    with Source(None, stream=io.BytesIO(broken)) as source:
+        named = [name for name in source.probe().names if name.startswith("samples/") and name.endswith(".json")]
+    assert calls == 6 or (calls < 6 and (read.problems or len(named) < 2))
 
 
 DIFFERENCES = {

@@ -19,7 +19,9 @@ def step(action: str, observation: str = "x", thought: str = "t") -> dict[str, A
 
 
 def said(action: str, *calls: tuple[str, str, str], **more: Any) -> dict[str, Any]:
-    listed = [{"id": id, "type": "function", "function": {"name": name, "arguments": args}} for id, name, args in calls]
+    listed = [
+        {"id": own, "type": "function", "function": {"name": name, "arguments": args}} for own, name, args in calls
+    ]
     found = {"role": "assistant", "content": "t", "thought": "t", "action": action, "agent": "main", **more}
     return {**found, "tool_calls": listed} if calls else found
 

@@ -14,7 +14,7 @@ ID = "tau2-bench"
 
 
 def say(role: str, content: Any = None, *ids: str, **more: Any) -> dict[str, Any]:
-    calls = [{"id": id, "name": "f", "arguments": {"a": id}, "requestor": role} for id in ids]
+    calls = [{"id": own, "name": "f", "arguments": {"a": own}, "requestor": role} for own in ids]
     return {"role": role, "content": content, "tool_calls": calls or None, "turn_idx": 0, **more}
 
 

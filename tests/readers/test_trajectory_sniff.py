@@ -101,12 +101,12 @@ def claimed_by(data: bytes) -> list[str]:
 
 
 @pytest.mark.parametrize("indent", [None, 1], ids=["one line", "indented"])
-@pytest.mark.parametrize(("id", "value"), [(id, value) for id, values in WRAPPED.items() for value in values])
+@pytest.mark.parametrize(("id", "value"), [(name, value) for name, values in WRAPPED.items() for value in values])
 def test_a_document_is_claimed_by_its_reader_alone(id: str, value: Any, indent: int | None) -> None:
     assert claimed_by(json.dumps(value, indent=indent).encode()) == [id]
 
 
-@pytest.mark.parametrize(("id", "records"), [(id, records) for id, all_ in LINES.items() for records in all_])
+@pytest.mark.parametrize(("id", "records"), [(name, records) for name, every in LINES.items() for records in every])
 def test_lines_are_claimed_by_their_reader_alone(id: str, records: list[Any]) -> None:
     assert claimed_by(b"\n".join(json.dumps(record).encode() for record in records)) == [id]
 

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import IO, Any
+from typing import IO, Any, Final
 
+from loopaudit.bookkeeping import Bookkeeper, RecordedGuards
 from loopaudit.discover import Found, Input, discover
-from loopaudit.emit import Emitter, Totals
+from loopaudit.emit import Emitter
+from loopaudit.engine import Replay
 from loopaudit.errors import ExitCode, InputError, LoopauditError
-from loopaudit.events import Event, Level
+from loopaudit.events import Batch, Event, Level
 from loopaudit.findings import Problem, Problems
 from loopaudit.hindsight.observer import Hindsight
 from loopaudit.policy import Mode, Selected
 from loopaudit.recognise import recognise
-from loopaudit.replay import Replay
 from loopaudit.report import FileProblem, PolicyInfo, Report, TranscriptResult
 from loopaudit.source import MAX_EXPANDED, Source
+from loopaudit.tools import Kind
+from loopaudit.totals import Totals
 from loopaudit.version import __version__
+
+SMALL: Final = 64 << 20
+"""Bytes of input below which starting processes costs more than it saves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +33,9 @@ class Options:
 
     ``map_names`` maps tool names to each guard's vocabulary; ``schemas`` are JSON Schemas of
     tool arguments given beside the transcript, by recorded name. ``max_expanded`` bounds
-    what a compressed input may expand to, in bytes.
+    what a compressed input may expand to, in bytes. ``ledger`` keeps for each transcript what
+    comparing policies needs. ``tool_kinds`` are kinds that the user gave to recorded tool
+    names, for guards' vocabularies and for hindsight.
     """
 
     policies: Sequence[Selected]
@@ -37,6 +46,8 @@ class Options:
     schemas: Mapping[str, Any] = field(default_factory=dict)
     hindsight: bool = True
     max_expanded: int = MAX_EXPANDED
+    ledger: bool = False
+    tool_kinds: Mapping[str, Kind] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -67,25 +78,34 @@ class _Session:
         self.emitter = Emitter(self._event, problems, failure_level=options.failure_level, on_session=self._finished)
         self._replay: Replay | None = None
         self._hindsight: Hindsight | None = None
+        self._recorded = RecordedGuards()
+        self._books: Bookkeeper | None = None
 
     def _event(self, event: Event) -> None:
         replay = self._replay
         if replay is None:
             replay = self._begin()
+        kinds = self.options.tool_kinds
+        if kinds and isinstance(event, Batch):
+            for call in event.calls:
+                call.cached_kind = kinds.get(call.name)
         replay.feed(event)
 
     def _begin(self) -> Replay:
         options = self.options
         totals = self.emitter.totals
         totals.schemas.update(options.schemas)
-        self._hindsight = Hindsight() if options.hindsight else None
-        observers = [] if self._hindsight is None else [self._hindsight]
+        self._hindsight = Hindsight(options.tool_kinds) if options.hindsight else None
+        self._recorded = RecordedGuards()
+        self._books = Bookkeeper() if options.ledger else None
+        observers = [o for o in (self._hindsight, self._recorded, self._books) if o is not None]
         self._replay = Replay(
             options.policies,
             mode=options.mode,
             map_names=options.map_names,
             schemas=totals.schemas,
             observers=observers,
+            kinds=options.tool_kinds,
         )
         return self._replay
 
@@ -100,6 +120,8 @@ class _Session:
             models=sorted(totals.models),
             tools=dict(sorted(totals.tools.items())),
             policies=replay.finish(totals),
+            recorded=self._recorded.findings,
+            ledger=None if self._books is None else self._books.ledger,
         )
         if self._hindsight is not None:
             self._hindsight.finish().apply(result)
@@ -191,11 +213,14 @@ def audit(
     stream: IO[bytes] | None = None,
     on_file: Callable[[Input, FileAudit], None] | None = None,
     on_found: Callable[[Found], Callable[[int], None] | None] | None = None,
+    jobs: int | None = 1,
 ) -> Report:
     """Find, read and replay everything that ``paths`` name.
 
-    ``on_found`` is told what there is and may return a function that is told the bytes read
-    of the current file; ``on_file`` is told of each finished input.
+    ``jobs`` is the number of processes; ``None`` takes one for small work and else as many
+    as there are cores. The report does not depend on it. ``on_found`` is told what there is
+    and may return a function that is told the bytes read of the current file; ``on_file`` is
+    told of each finished input.
 
     Raises:
         InputError: a path does not exist.
@@ -204,12 +229,28 @@ def audit(
     on_progress = on_found(found) if on_found is not None else None
     report = new_report(options)
     report.ignored = found.ignored
+    if jobs is None:
+        jobs = default_jobs(sum(item.size for item in found.inputs))
+    from_pipe = any(item.path is None for item in found.inputs)
+    if jobs > 1 and len(found.inputs) > 1 and not from_pipe:
+        from loopaudit.pool import audit_inputs
+
+        for result in audit_inputs(found.inputs, options, jobs, on_file):
+            add(report, result)
+        return report
     for item in found.inputs:
         result = audit_input(item, options, stream=stream, on_progress=on_progress)
         add(report, result)
         if on_file is not None:
             on_file(item, result)
     return report
+
+
+def default_jobs(total_bytes: int) -> int:
+    """How many processes are used where the user does not say: one for small work."""
+    if total_bytes < SMALL:
+        return 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def new_report(options: Options) -> Report:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from loopaudit.errors import UsageError, did_you_mean
@@ -12,6 +14,11 @@ from loopaudit.registry import reports
 from loopaudit.report import Report
 
 LOOP: Final = "loop"
+
+GITHUB: Final = "github"
+
+STEP_SUMMARY: Final = 1 << 20
+"""Bytes of a step summary that GitHub takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +56,31 @@ def outputs(specs: Sequence[str]) -> list[Output]:
     return chosen
 
 
-def gate(words: Iterable[str]) -> Callable[[Report], bool]:
-    """Whether a report has a finding that ``--fail-on`` names.
+def write_step_summary(report: Report, targets: Iterable[Output], environ: Mapping[str, str] = os.environ) -> None:
+    """Add the report as Markdown to the step summary of a GitHub workflow, if the report ``github`` was asked for.
+
+    GitHub refuses a summary of more than 1 MiB as a whole, so what a step wrote before counts.
+
+    Raises:
+        UsageError: the file that ``GITHUB_STEP_SUMMARY`` names cannot be written.
+    """
+    name = environ.get("GITHUB_STEP_SUMMARY")
+    if not name or not any(target.id == GITHUB for target in targets):
+        return
+    from loopaudit.reportkit.markdown import document
+
+    path = Path(name)
+    try:
+        used = path.stat().st_size if path.exists() else 0
+        text = document(report, STEP_SUMMARY - used - 1)
+        with path.open("ab") as file:
+            file.write(f"\n{text}".encode() if used and text else text.encode())
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
+
+
+def lowest_action(words: Iterable[str]) -> tuple[Action | None, bool]:
+    """The weakest action that the words of ``--fail-on`` name, and whether they name loops.
 
     Raises:
         UsageError: a word is no action.
@@ -69,6 +99,16 @@ def gate(words: Iterable[str]) -> Callable[[Report], bool]:
             raise UsageError(f"--fail-on: {word!r} is no action", hint=hint)
         action = Action[spelled.upper()]
         lowest = action if lowest is None else min(lowest, action)
+    return lowest, loops
+
+
+def gate(words: Iterable[str]) -> Callable[[Report], bool]:
+    """Whether a report has a finding that ``--fail-on`` names.
+
+    Raises:
+        UsageError: a word is no action.
+    """
+    lowest, loops = lowest_action(words)
 
     def failed(report: Report) -> bool:
         for transcript in report.transcripts:

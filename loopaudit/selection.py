@@ -34,12 +34,14 @@ def select(
     *,
     named: Mapping[str, str] | None = None,
     extra: Mapping[str, Policy] | None = None,
+    overrides: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> list[Selected]:
     """The policies of a run, in the order given, each once.
 
     ``settings`` are ``POLICY.PARAMETER=VALUE`` texts that apply to every selected policy of
     that name. ``named`` maps a user's own variant names to specs; ``extra`` are policies from
-    files by id.
+    files by id. ``overrides`` are parameters by label, as a configuration sets them; ``settings``
+    win over them.
 
     Raises:
         UsageError: a name, parameter or value is wrong, or a setting applies to nothing.
@@ -51,6 +53,11 @@ def select(
     unique: dict[str, Selected] = {}
     for selected in chosen:
         unique.setdefault(selected.label, selected)
+    for label, values in (overrides or {}).items():
+        if label in unique:
+            selected = unique[label]
+            merged = {**selected.params.as_dict(), **values}
+            unique[label] = Selected(label, selected.policy, make_params(selected.policy, merged))
     return _with_settings(list(unique.values()), settings)
 
 

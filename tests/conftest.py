@@ -7,8 +7,13 @@ from difflib import unified_diff
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests.gate_files import Folder
+
+# A busy machine is no defect: the examples count, not their time.
+settings.register_profile("loopaudit", deadline=None)
+settings.load_profile("loopaudit")
 
 GOLDEN = Path(__file__).parent / "data" / "golden"
 

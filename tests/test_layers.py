@@ -15,11 +15,12 @@ LAYERS = {
     1: "checks events findings tools failure shapecheck tomlfile",
     2: "source expand emit identity totals examples guardkit readerkit",
     3: "reader policy report",
-    4: "engine ownpolicies hindsight recognise registry selection output reportkit scorecard scorekit labels labelled bookkeeping "
-    "gate gatebaseline gateinput gatelimits config configpolicies baseline baselinematch expectations expectwriting",
+    4: "engine ownpolicies hindsight recognise registry selection output reportkit scorecard scorekit "
+    "labels labelled bookkeeping gate gatebaseline gateinput gatelimits "
+    "config configpolicies baseline baselinematch expectations expectmatching expectwriting",
     5: "readers policies reports",
-    6: "pool checking starter api testing skeleton audit discover comparison tuning catalogue convert validate",
-    7: "cli __main__ __init__",
+    6: "pool redact checking starter api testing skeleton audit discover comparison tuning catalogue convert validate",
+    7: "cli pytest_plugin __main__ __init__",
 }
 """Lower layers first. A module may import from its own layer and from any below it."""
 

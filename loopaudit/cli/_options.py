@@ -12,7 +12,11 @@ import typer
 from loopaudit.errors import InputError, UsageError, did_you_mean
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from loopaudit.audit import Options
+    from loopaudit.config import Config
+    from loopaudit.tools import Kind
 
 Paths = Annotated[
     list[str] | None,
@@ -86,9 +90,31 @@ ToolsFile = Annotated[
     Path | None,
     typer.Option("--tools", metavar="FILE", help="JSON file with the tools' argument schemas.", show_default=False),
 ]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs",
+        "-j",
+        metavar="N",
+        min=1,
+        help="Processes that read in parallel. Default: one for small work, else as many as there are cores.",
+        show_default=False,
+    ),
+]
 MaxExpanded = Annotated[
     int, typer.Option("--max-expanded", metavar="MIB", help="Refuse a compressed input that expands to more than this.")
 ]
+
+ConfigFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        metavar="FILE",
+        help="Use this configuration instead of the loopaudit.toml or pyproject.toml found above the working folder.",
+        show_default=False,
+    ),
+]
+NoConfig = Annotated[bool, typer.Option("--no-config", help="Use no configuration.")]
 
 
 def choice(value: str, allowed: tuple[str, ...], option: str) -> str:
@@ -112,8 +138,8 @@ def load_schemas(path: Path | None) -> dict[str, Any]:
     """
     if path is None:
         return {}
-    from loopaudit.emit import decoded_tools
     from loopaudit.source import tolerant_loads
+    from loopaudit.tools import declared_schemas
 
     try:
         value = tolerant_loads(path.read_bytes())
@@ -123,13 +149,64 @@ def load_schemas(path: Path | None) -> dict[str, Any]:
         raise InputError(f"{path}: not JSON: {error}") from None
     if isinstance(value, dict) and isinstance(value.get("tools"), (list, dict)):
         value = value["tools"]
-    schemas = decoded_tools(value) if isinstance(value, list) else value if isinstance(value, dict) else {}
+    schemas = declared_schemas(value) if isinstance(value, list) else value if isinstance(value, dict) else {}
     if not schemas:
         raise InputError(
             f"{path}: no tool schemas in it",
             hint='expected a list of tool declarations, or {"tool name": {JSON Schema of its arguments}}',
         )
     return schemas
+
+
+def load_config(file: Path | None, no_config: bool, policy_files: list[Path] | None = None) -> Config | None:
+    """The configuration that counts for this run, or ``None``.
+
+    Raises:
+        UsageError: it is missing or wrong, or both options are given.
+    """
+    from loopaudit.configfile import candidates
+
+    if no_config and file is not None:
+        raise UsageError("--config and --no-config exclude each other")
+    if no_config or (file is None and next(candidates(Path.cwd()), None) is None):
+        return None
+    from loopaudit.config import load_config
+    from loopaudit.ownpolicies import policies_from
+
+    return load_config(file, Path.cwd(), policies_from(policy_files or ()))
+
+
+def given(context: typer.Context) -> frozenset[str]:
+    """Names of the parameters that stand on the command line; these win over the configuration."""
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    return frozenset(name for name, source in sources.items() if source is not None and source.name != "DEFAULT")
+
+
+def repeated(context: typer.Context, names: Iterable[str]) -> str:
+    """These parameters as they would be written again, as far as they were given: `` -p koda --mode shadow``."""
+    from shlex import quote
+
+    said = given(context)
+    wanted = set(names)
+    words: list[str] = []
+    for parameter in context.command.params:
+        if parameter.name not in said or parameter.name not in wanted:
+            continue
+        value = context.params[parameter.name]
+        if value is True:
+            words.append(parameter.opts[0])
+            continue
+        for one in value if isinstance(value, (list, tuple)) else [value]:
+            if parameter.param_type_name == "option":
+                words.append(parameter.opts[0])
+            words.append(quote(str(one)))
+    return "".join(f" {word}" for word in words)
+
+
+REPLAY_NAMES = (
+    "policy settings policy_file mode tool_names failure format_id tools config_file no_config max_expanded".split()
+)
+"""Parameters of a command that decide what a replay finds."""
 
 
 def replay_options(
@@ -143,13 +220,30 @@ def replay_options(
     tools: Path | None,
     max_expanded: int,
     policy_files: list[Path] | None = None,
+    config: Config | None = None,
+    said: frozenset[str] | None = None,
 ) -> Options:
-    """The audit's options from the command line's."""
+    """The audit's options from the command line's, and from a configuration.
+
+    ``said`` are the parameters that stand on the command line; for the others the configuration
+    counts.
+    """
     from loopaudit.audit import Options
     from loopaudit.ownpolicies import policies_from
     from loopaudit.registry import readers
     from loopaudit.selection import select
 
+    kinds: Mapping[str, Kind] = {}
+    if config is not None:
+        said = said or frozenset()
+        mode = config.mode or mode if "mode" not in said else mode
+        failure = config.failure or failure if "failure" not in said else failure
+        format_id = config.format if "format_id" not in said else format_id
+        tools = config.tools if "tools" not in said else tools
+        policy = policy or list(config.policy)
+        kinds = config.tool_kinds
+        if config.map_tool_names is not None and "tool_names" not in said:
+            tool_names = "mapped" if config.map_tool_names else "literal"
     if format_id is not None:
         readers().get(format_id)
     own = policies_from(policy_files or ())
@@ -158,13 +252,20 @@ def replay_options(
     named += [name for name in own if not any(re.split(r"[:(]", spec)[0] == name for spec in named)]
     level = choice(failure, ("flag", "exit-code", "text"), "--failure").replace("-", "_")
     return Options(
-        policies=select(named, settings or (), extra=own),
+        policies=select(
+            named,
+            settings or (),
+            named=config.named if config is not None else None,
+            extra=own,
+            overrides=config.overrides if config is not None else None,
+        ),
         mode=choice(mode, ("enforced", "shadow"), "--mode"),  # type: ignore[arg-type]
         map_names=choice(tool_names, ("mapped", "literal"), "--tool-names") == "mapped",
         failure_level=level,  # type: ignore[arg-type]
         format_id=format_id,
         schemas=load_schemas(tools),
         max_expanded=max_expanded << 20,
+        tool_kinds=kinds,
     )
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 
 def command(
+    context: typer.Context,
     paths: options.Paths = None,
     policy: options.Policies = None,
     settings: options.Settings = None,
@@ -57,19 +58,24 @@ def command(
         int | None, typer.Option("--width", metavar="COLUMNS", help="Width of the terminal report.", show_default=False)
     ] = None,
     max_expanded: options.MaxExpanded = 4096,
+    jobs: options.Jobs = None,
+    config_file: options.ConfigFile = None,
+    no_config: options.NoConfig = False,
 ) -> None:
     """Replay recorded transcripts through loop guards.
 
     Shows where each guard would have blocked, warned, nudged or stopped, which policy caught
     what, and what hindsight says of every firing.
     """
-    if not paths:
-        raise UsageError("no transcript given", hint="name files or directories, or - for standard input")
     if summary and full:
         raise UsageError("--summary and --full exclude each other")
     from loopaudit.audit import audit
-    from loopaudit.output import gate, outputs
+    from loopaudit.output import gate, outputs, write_step_summary
 
+    config = options.load_config(config_file, no_config, policy_file)
+    paths = paths or list(config.paths if config is not None else ())
+    if not paths:
+        raise UsageError("no transcript given", hint="name files or directories, or - for standard input")
     chosen = options.replay_options(
         policy=policy,
         settings=settings,
@@ -80,11 +86,15 @@ def command(
         tools=tools,
         max_expanded=max_expanded,
         policy_files=policy_file,
+        config=config,
+        said=options.given(context),
     )
     targets = outputs(report or ["terminal"])
     threshold = gate(fail_on or ())
     with _Progress() as progress:
-        result = audit(paths, chosen, on_found=progress.found, on_file=progress.finished)
+        # Workers cannot import a policy that came from a file.
+        workers = 1 if policy_file else jobs
+        result = audit(paths, chosen, on_found=progress.found, on_file=progress.finished, jobs=workers)
     detail = "summary" if summary else "full" if full else "normal"
     for target in targets:
         if target.id == "terminal" and target.file is None:
@@ -92,6 +102,7 @@ def command(
         else:
             shown = {"detail": detail, "width": str(width)} if width else {"detail": detail}
             options.write_output(target.render(result, shown), target.file)
+    write_step_summary(result, targets)
     if not any(target.id == "terminal" and target.file is None for target in targets):
         for problem in result.failures:
             report_error(problem.message, problem.hint)

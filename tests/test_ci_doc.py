@@ -1,0 +1,59 @@
+"""Every example of docs/ci.md is run in one folder, in the order of the page."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from loopaudit.baseline import SCHEMA
+from loopaudit.config import GATE
+from loopaudit.config import SCHEMA as CONFIG
+from loopaudit.expectations import EXPECT
+from loopaudit.shapecheck import accepts, jsonlike
+from tests.gate_files import Folder
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+BLOCK = re.compile(r"(?:<!-- file: (\S+) -->\n)?```(\w+)\n(.*?)```", re.DOTALL)
+
+
+def test_examples(folder: Folder) -> None:
+    (folder / "transcripts").mkdir()
+    for name in ("invoices-same-grep.jsonl", "parser-healthy-long.jsonl"):
+        (folder / "transcripts" / name).write_bytes((ROOT / "sample_transcripts" / name).read_bytes())
+    ran = 0
+    for file, language, text in BLOCK.findall(PAGE):
+        if file:
+            folder.write(file, text)
+        elif language == "toml":
+            assert accepts(SCHEMA, {"version": 1, **jsonlike(tomllib.loads(text))})
+        elif language == "console":
+            for command, expected in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", text, flags=re.MULTILINE):
+                ran += 1
+                shown(folder, command, expected)
+    assert ran >= 7
+    assert folder.check("--today", "2030-12-31").code == 0
+
+
+def shown(folder: Folder, command: str, expected: str) -> None:
+    line, tail, _ = command.partition(" ; echo $?")
+    words = shlex.split(line)
+    assert words[0] == "loopaudit"
+    done = folder.run(*words[1:])
+    if not tail:
+        assert done.code == 0, f"{command}: {done.out}{done.err}"
+    if expected:
+        output = done.out + done.err + (f"{done.code}\n" if tail else "")
+        pattern = re.escape(expected).replace(re.escape("[...]"), "(?:.|\\n)*?")
+        assert re.fullmatch(pattern, output), f"{command}:\n{output}"
+    elif tail:
+        assert done.code == 0
+
+
+@pytest.mark.parametrize("key", [*CONFIG["properties"], *GATE["properties"], *EXPECT["properties"]])
+def test_every_key_is_told(key: str) -> None:
+    assert re.search(rf"`{key}`|^{key} = |^\[+{key}[\].]", PAGE, flags=re.MULTILINE)

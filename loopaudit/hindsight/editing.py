@@ -1,0 +1,80 @@
+"""What the edits of one agent did: new states, returns to known ones, edits already applied."""
+
+from __future__ import annotations
+
+from loopaudit.events import Result
+from loopaudit.hindsight.changes import Changes
+from loopaudit.hindsight.edits import Files, edit_of, edited_paths
+from loopaudit.hindsight.failing import error_text
+from loopaudit.hindsight.failures import category_of
+from loopaudit.hindsight.outputs import Entry, equal, held_of
+from loopaudit.hindsight.subject import Subject
+from loopaudit.hindsight.words import CallClass
+
+
+class Editing:
+    """Follows the edits of one agent, and notes what they change.
+
+    After :meth:`applied`, ``evidence`` is the call that made the same state before, and
+    ``returned`` tells that the file went back to it.
+    """
+
+    __slots__ = ("_changes", "_files", "evidence", "returned")
+
+    def __init__(self, changes: Changes) -> None:
+        self._changes = changes
+        self._files = Files()
+        self.evidence = 0
+        self.returned = False
+
+    def forget(self) -> None:
+        """A person asked for something new: going back may be what was asked for."""
+        self._files = Files()
+
+    def failed(self, subject: Subject) -> None:
+        """An edit failed: a look at its files is justified."""
+        for path in edited_paths(subject.arguments()):
+            self._changes.edit_failed(path, subject.call.number)
+
+    def applied(self, subject: Subject) -> CallClass:
+        """A successful call of an edit tool: ``re_edit``, or ``first`` where it made a new state."""
+        arguments = subject.arguments()
+        number = subject.call.number
+        paths = edited_paths(arguments)
+        edit = edit_of(arguments)
+        self.returned = False
+        if edit is not None and edit.content is not None and subject.kind not in ("write", "create"):
+            edit = None  # an insertion, or a sketch of a change
+        if not paths:
+            self._changes.edited(None, number)
+            return CallClass.FIRST
+        if edit is None:
+            for path in paths:
+                self._changes.edited(path, number)
+                self._files.forget(path)
+            return CallClass.FIRST
+        move, self.evidence = self._files.apply("\0".join(paths), edit, number)
+        if move == "repeated":
+            self._changes.settle()
+            if self._changes.world <= self.evidence:
+                return CallClass.RE_EDIT
+        for path in paths:
+            self._changes.edited(path, number)
+        self.returned = move == "returned"
+        return CallClass.RE_EDIT if self.returned else CallClass.FIRST
+
+    def again(self, subject: Subject, result: Result, entry: Entry) -> CallClass | None:
+        """An edit that was sent before: what it did now, or ``None`` where it is like any call."""
+        if result.failed:
+            refused = not entry.failed and result.status != "denied"
+            if refused and category_of(error_text(result)) in ("no_match", "not_found", "other"):
+                self.evidence = entry.last
+                return CallClass.RE_EDIT
+            return None
+        found = self.applied(subject)
+        if found != CallClass.FIRST:
+            return found
+        self.evidence = entry.last
+        if entry.failed:
+            return CallClass.RECOVERED
+        return CallClass.RECHECK if equal(entry.held, held_of(result)) else CallClass.INFORMATIVE

@@ -1,0 +1,185 @@
+"""Hindsight: watches a conversation, and knows afterwards what every call brought.
+
+:class:`Hindsight` is an observer of the replay. It sees the events of all agents, keeps a
+history per agent, and independent of any policy gives each call a class, finds the episodes
+without news, and grades the firings of guards by them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from loopaudit.events import Batch, Boundary, Event, Turn
+from loopaudit.hindsight.effects import Natures, nature_of
+from loopaudit.hindsight.episodes import Tracker
+from loopaudit.hindsight.grades import Grader
+from loopaudit.hindsight.history import History
+from loopaudit.hindsight.outputs import Outputs
+from loopaudit.hindsight.record import FAILED, PROGRESS, Lane, Record
+from loopaudit.hindsight.requests import is_guard_notice, says_go_on
+from loopaudit.hindsight.words import CLASSES, CallClass
+from loopaudit.report import Episode, Finding, Grade, TranscriptResult
+from loopaudit.tools import Kind
+
+MAX_AGENTS: Final = 1024
+"""Agents of one conversation whose past is remembered at the same time."""
+
+MAX_EPISODES: Final = 10_000
+"""Episodes kept per conversation."""
+
+_IDLE: Final = bytes(value >= CallClass.REDUNDANT for value in range(256))
+"""Translates classes to whether a call was idle."""
+
+_NEWS: Final = frozenset({CallClass.FIRST, CallClass.INFORMATIVE, CallClass.RECOVERED})
+
+
+class _Agent:
+    """One agent's history, stretch and lane."""
+
+    __slots__ = ("history", "lane", "tracker")
+
+    def __init__(self, history: History, tracker: Tracker, lane: Lane) -> None:
+        self.history = history
+        self.tracker = tracker
+        self.lane = lane
+
+
+class Hindsight:
+    """Observes one conversation. Feed it every event, then take :meth:`finish`."""
+
+    def __init__(self, kinds: Mapping[str, Kind] | None = None) -> None:
+        """``kinds`` are tool kinds by recorded name that the user gave."""
+        self._outputs = Outputs()
+        self._natures = Natures({name: nature_of(name, kind) for name, kind in (kinds or {}).items()})
+        self._agents: dict[str, _Agent] = {}
+        self._record = Record()
+        self._found: list[tuple[Episode, int]] = []
+
+    def event(self, event: Event) -> None:
+        """One event of any agent."""
+        agent = self._agents.get(event.agent)
+        if agent is None:
+            self._make_room()
+            history = History(self._outputs, self._natures)
+            tracker = Tracker(history, event.session, event.agent, self._found, self._record.wait)
+            agent = self._agents[event.agent] = _Agent(history, tracker, self._record.lane(event.agent))
+        if isinstance(event, Batch):
+            self._batch(agent, event)
+        elif isinstance(event, Turn):
+            self._turn(agent, event)
+        else:
+            self._boundary(agent, event)
+
+    def _make_room(self) -> None:
+        """Forget the agent that came first, where there are very many; its calls keep their classes."""
+        if len(self._agents) >= MAX_AGENTS:
+            first = next((name for name in self._agents if name), "")
+            self._agents.pop(first).tracker.close("run_ended")
+
+    def _batch(self, agent: _Agent, batch: Batch) -> None:
+        history, tracker, lane, record = agent.history, agent.tracker, agent.lane, self._record
+        index = batch.index
+        for call in batch.calls:
+            found = history.judge(call, index)
+            result = call.result
+            flags = FAILED if result is not None and result.failed else 0
+            if found in _NEWS and not flags and not history.subject.brings_nothing():
+                flags = PROGRESS
+            record.add(lane, call.number, found, flags)
+            if history.evidence:
+                record.explain(call.number, history.evidence, history.noise)
+            if tracker.going_on or found >= CallClass.RECHECK or history.constant:
+                tracker.call(call, found, batch)
+        if tracker.going_on:
+            tracker.after_batch(batch)
+        history.subject.release()
+
+    @staticmethod
+    def _turn(agent: _Agent, turn: Turn) -> None:
+        if agent.lane.numbers:
+            agent.lane.turns.append(len(agent.lane.numbers))
+        if says_go_on(turn.text):
+            return  # no new request: what was known stays known
+        if is_guard_notice(turn.text):
+            agent.tracker.guard_spoke()
+            return
+        agent.tracker.turn()
+        agent.history.asked(turn.text)
+
+    @staticmethod
+    def _boundary(agent: _Agent, boundary: Boundary) -> None:
+        kind = boundary.kind
+        if kind == "compaction":
+            agent.history.compacted()
+        elif kind in ("resume", "clear"):
+            agent.history.asked()
+        elif kind == "interrupt":
+            agent.tracker.interrupted()
+        elif kind == "recorded_guard":
+            agent.tracker.guard_spoke()
+
+    def finish(self) -> HindsightResult:
+        """Close what goes on and give the result."""
+        for agent in self._agents.values():
+            agent.tracker.close("run_ended")
+        self._found.sort(key=lambda pair: (pair[0].first_call, pair[0].agent))
+        return HindsightResult(self._record, self._found[:MAX_EPISODES])
+
+
+class HindsightResult:
+    """What hindsight knows of a conversation. Calls are named by their numbers."""
+
+    def __init__(self, record: Record, found: list[tuple[Episode, int]]) -> None:
+        self._record = record
+        self.episodes = [episode for episode, _ in found]
+        self._grader = Grader(record, self.episodes, {by: episode for episode, by in found if by})
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many calls have each class, by its word."""
+        return self._record.counts()
+
+    @property
+    def loops(self) -> list[Episode]:
+        """The episodes that are loops: all but waits within their budget."""
+        return [episode for episode in self.episodes if episode.kind != "waiting"]
+
+    def class_of(self, number: int) -> CallClass:
+        """The class of a call."""
+        return self._record.class_of(number)
+
+    def evidence_of(self, number: int) -> tuple[int, ...]:
+        """The earlier call that the class of a call rests on, if there is one."""
+        return self._record.evidence_of(number)
+
+    def noise_of(self, number: int) -> tuple[str, ...]:
+        """The names of the noise that was left out to find a call redundant."""
+        return self._record.noise.get(number, ())
+
+    def grade(self, finding: Finding) -> Grade:
+        """The grade of a firing on this conversation."""
+        return self._grader.grade(finding)
+
+    def apply(self, result: TranscriptResult) -> None:
+        """Put episodes, classes and grades into the result of a transcript."""
+        result.episodes = self.episodes
+        result.classes = self.counts
+        for policy in result.policies:
+            for finding in policy.findings:
+                finding.grade = self.grade(finding)
+        for finding in result.recorded:
+            finding.grade = self.grade(finding)
+        if result.ledger is not None:
+            result.ledger.idle = bytes(self._record.classes.translate(_IDLE))
+            result.ledger.grade = self.grade
+            result.ledger.why = self._why
+
+    def _why(self, number: int) -> str:
+        """What a call brought, in a sentence."""
+        found = self.class_of(number)
+        evidence = self.evidence_of(number)
+        earlier = f" (see call {evidence[0]})" if evidence else ""
+        noise = self.noise_of(number)
+        left_out = f"; left out as noise: {', '.join(noise)}" if noise else ""
+        return f"{found.word.replace('_', ' ')}: {CLASSES[found]}{earlier}{left_out}"

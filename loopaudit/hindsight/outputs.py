@@ -1,0 +1,136 @@
+"""Keeps results for comparison, within a fixed budget.
+
+The newest results are kept as they were recorded and compared exactly. Older ones, and very
+large ones, are kept as length and 64-bit hash. Nothing is hashed before it has to go.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Final
+
+import msgspec
+import orjson
+
+from loopaudit.events import TOKEN_LIMIT, Result, decode_text
+from loopaudit.hindsight.noise import same_but_for_noise
+
+BUDGET: Final = 4 << 20
+"""Bytes or characters of results that are kept as they are, over all agents together."""
+
+MAX_TEXT: Final = 1 << 16
+"""Longest result in characters from which noise is removed."""
+
+OVERHEAD: Final = 256
+"""What a kept result costs beside its text; bounds the number of short ones."""
+
+Held = str | bytes | tuple[bool, int, int]
+"""A result: as recorded, or whether it was text (not JSON bytes), its length and its hash."""
+
+
+class Entry(msgspec.Struct, gc=False):
+    """What is known of one call identity: its last run and that run's result.
+
+    ``last`` and ``first`` are call numbers; ``turn`` and ``epoch``
+    are the agent's counts of requests and of compactions at the last run. ``redone_at`` is
+    the number of the last lasting change when a compaction excused a repeat, -1 for never;
+    ``in_turn`` counts runs since the last request, ``news`` new results in a row.
+    ``older`` are up to four earlier, different results with their call numbers.
+    """
+
+    last: int
+    batch: int
+    first: int
+    failed: bool
+    held: Held
+    turn: int
+    epoch: int
+    redone_at: int = -1
+    in_turn: int = 1
+    news: int = 0
+    older: list[tuple[Held, int, bool]] | None = None
+
+
+def held_of(result: Result) -> Held:
+    """A result in the form in which it is kept."""
+    source = result.source
+    if len(source) > TOKEN_LIMIT:
+        return digest_of(source)
+    return source
+
+
+def digest_of(source: str | bytes) -> tuple[bool, int, int]:
+    """What is kept of a result that is not kept itself."""
+    return isinstance(source, str), len(source), hash(source)
+
+
+def equal(held: Held, other: Held) -> bool:
+    """Whether two kept results are equal; exact where both are there as recorded."""
+    if isinstance(held, tuple) or isinstance(other, tuple):
+        if isinstance(held, tuple) and isinstance(other, tuple):
+            return held == other
+        digest, source = (held, other) if isinstance(held, tuple) else (other, held)
+        assert isinstance(digest, tuple) and not isinstance(source, tuple)
+        if digest[0] != isinstance(source, str):
+            source = orjson_text(source) if isinstance(source, str) else decode_text(source)
+        return digest == digest_of(source)
+    if isinstance(held, str) is isinstance(other, str):
+        return held == other
+    return text_of(held) == text_of(other)
+
+
+def orjson_text(source: str) -> bytes:
+    """A text as the JSON bytes that most writers would have recorded for it."""
+    try:
+        return orjson.dumps(source)
+    except (TypeError, ValueError):
+        return source.encode("utf-8", "surrogatepass")
+
+
+def text_of(held: Held) -> str | None:
+    """The text of a kept result, or ``None`` where only its digest is left."""
+    if isinstance(held, tuple):
+        return None
+    return held if isinstance(held, str) else decode_text(held)
+
+
+def differences(before: Held, held: Held, result: Result) -> tuple[str, ...] | None:
+    """The names of the noise in which a result differs from an earlier one.
+
+    Empty for equal results, ``None`` for results that differ in more than noise. ``held`` is
+    ``result`` as it is kept.
+    """
+    if equal(before, held):
+        return ()
+    known = text_of(before)
+    if known is None or len(known) > MAX_TEXT:
+        return None
+    now = result.output
+    return same_but_for_noise(known, now) if len(now) <= MAX_TEXT else None
+
+
+class Outputs:
+    """Lets go of the oldest kept results when they are more than :data:`BUDGET`."""
+
+    __slots__ = ("_queue", "_size", "budget")
+
+    def __init__(self, budget: int = BUDGET) -> None:
+        self.budget = budget
+        self._queue: deque[tuple[Entry, int, int]] = deque()
+        self._size = 0
+
+    def keep(self, entry: Entry) -> None:
+        """Count the result that an entry has just got."""
+        # A digest of three fields counts as three bytes: it is there for its entry only.
+        size = len(entry.held) + OVERHEAD
+        self._queue.append((entry, entry.last, size))
+        self._size += size
+        if self._size > self.budget:
+            self._shed()
+
+    def _shed(self) -> None:
+        while self._size > self.budget:
+            old, number, size = self._queue.popleft()
+            self._size -= size
+            if old.last == number and not isinstance(old.held, tuple):
+                old.held = digest_of(old.held)

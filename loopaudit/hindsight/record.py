@@ -1,0 +1,138 @@
+"""What is kept of every call until the end: a class, a few flags, the call it rests on.
+
+About eight bytes a call, so that a recording of a million calls fits.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+from itertools import accumulate
+from typing import Final
+
+from loopaudit.hindsight.words import CLASSES, CallClass
+
+FAILED: Final = 1
+PROGRESS: Final = 2
+"""The call brought news without failing."""
+
+WAITED: Final = 4
+"""The call brought no news, but it waited for some."""
+
+MAX_NOTED: Final = 10_000
+
+
+class Lane:
+    """The calls of one agent: their numbers in order, and where its turns begin."""
+
+    __slots__ = ("_news", "numbers", "turns")
+
+    def __init__(self) -> None:
+        self.numbers = array("I")
+        self.turns = array("I")
+        """For each turn after the first, how many calls of the agent stood before it."""
+        self._news: list[int] | None = None
+
+    def after(self, number: int) -> tuple[int, int]:
+        """The places of the agent's calls behind ``number`` in its turn: first and one past the last."""
+        first = bisect_right(self.numbers, number)
+        turn = bisect_left(self.turns, first)
+        last = self.turns[turn] if turn < len(self.turns) else len(self.numbers)
+        return first, last
+
+    def news_between(self, first: int, last: int, flags: bytearray) -> int:
+        """How many of the calls at these places made progress."""
+        if self._news is None:
+            self._news = [0, *accumulate(bool(flags[n - 1] & PROGRESS) for n in self.numbers)]
+        return self._news[last] - self._news[first]
+
+
+class Record:
+    """Classes, flags and evidence of all calls of one conversation, by call number."""
+
+    __slots__ = ("_evidence", "_flags", "classes", "lanes", "noise")
+
+    def __init__(self) -> None:
+        self.classes = bytearray()
+        self._flags = bytearray()
+        self._evidence = array("I")
+        self.noise: dict[int, tuple[str, ...]] = {}
+        self.lanes: dict[str, Lane] = {}
+
+    def lane(self, agent: str) -> Lane:
+        """The calls of one agent."""
+        lane = self.lanes.get(agent)
+        if lane is None:
+            lane = self.lanes[agent] = Lane()
+        return lane
+
+    def add(self, lane: Lane, number: int, found: CallClass, flags: int) -> None:
+        """Record the next call of an agent; numbers of several agents may come in any order."""
+        if number == len(self.classes) + 1:
+            self.classes.append(found)
+            self._flags.append(flags)
+        else:
+            missing = number - len(self.classes)
+            if missing > 0:
+                self.classes.extend(bytes(missing))
+                self._flags.extend(bytes(missing))
+            self.classes[number - 1] = found
+            self._flags[number - 1] = flags
+        lane.numbers.append(number)
+
+    def explain(self, number: int, evidence: int, noise: tuple[str, ...]) -> None:
+        """Record what the class of a call rests on."""
+        missing = number - len(self._evidence)
+        if missing > 0:
+            self._evidence.extend([0] * missing)
+        self._evidence[number - 1] = evidence
+        if noise and len(self.noise) < MAX_NOTED:
+            self.noise[number] = noise
+
+    def wait(self, numbers: list[int]) -> None:
+        """Record that calls without news were a wait or a retry."""
+        for number in numbers:
+            if number <= len(self._flags):
+                self._flags[number - 1] |= WAITED
+
+    def waited(self, number: int) -> bool:
+        """Whether a call without news was part of a wait or a retry."""
+        return 0 < number <= len(self._flags) and bool(self._flags[number - 1] & WAITED)
+
+    def class_of(self, number: int) -> CallClass:
+        """The class of a call; unknown for a number that does not exist."""
+        return CallClass(self.classes[number - 1]) if 0 < number <= len(self.classes) else CallClass.UNKNOWN
+
+    def failed(self, number: int) -> bool:
+        """Whether a call failed."""
+        return 0 < number <= len(self._flags) and bool(self._flags[number - 1] & FAILED)
+
+    def evidence_of(self, number: int) -> tuple[int, ...]:
+        """The earlier call that the class of a call rests on, if there is one."""
+        earlier = self._evidence[number - 1] if 0 < number <= len(self._evidence) else 0
+        return (earlier,) if earlier else ()
+
+    def rest_of_turn(self, agent: str, number: int) -> tuple[int, int, tuple[int, ...]]:
+        """How many calls the agent made after ``number`` in its turn, how many of them made
+        progress, and the numbers of the first few that did.
+        """
+        lane = self.lanes.get(agent)
+        if lane is None:
+            return 0, 0, ()
+        first, last = lane.after(number)
+        if last <= first:
+            return 0, 0, ()
+        news = lane.news_between(first, last, self._flags)
+        shown: list[int] = []
+        if news:
+            for n in lane.numbers[first : min(last, first + 1000)]:
+                if self._flags[n - 1] & PROGRESS:
+                    shown.append(n)
+                    if len(shown) == 3:
+                        break
+        return last - first, news, tuple(shown)
+
+    def counts(self) -> dict[str, int]:
+        """How many calls have each class, in the order of :data:`CLASSES`, without zeros."""
+        found = {c.word: self.classes.count(c) for c in CLASSES}
+        return {word: count for word, count in found.items() if count}

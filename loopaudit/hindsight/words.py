@@ -1,0 +1,96 @@
+"""The closed lists of hindsight: classes of calls, kinds and endings of episodes, grades.
+
+Each word stands here once, with what it means. Reports show the words, the docs show the
+meanings, and tests hold every result of hindsight against these lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import IntEnum
+from typing import Final
+
+
+class CallClass(IntEnum):
+    """What a call brought, against the earlier calls of its agent; see :data:`CLASSES`."""
+
+    UNKNOWN = 0
+    FIRST = 1
+    INFORMATIVE = 2
+    RECOVERED = 3
+    RECHECK = 4
+    REDUNDANT = 5
+    REDUNDANT_NOISE = 6
+    SAME_FAILURE = 7
+    RE_READ = 8
+    RE_EDIT = 9
+
+    @property
+    def word(self) -> str:
+        """The class as a word of reports."""
+        return self.name.lower()
+
+    @property
+    def idle(self) -> bool:
+        """Whether the call brought nothing that was not known before it."""
+        return self >= CallClass.REDUNDANT
+
+
+CLASSES: Final[Mapping[CallClass, str]] = {
+    CallClass.UNKNOWN: "no result is recorded, or the call was cancelled",
+    CallClass.FIRST: "no equal call stood before it",
+    CallClass.INFORMATIVE: "an equal call stood before it, and the result is new",
+    CallClass.RECOVERED: "an equal call failed before it, and this one succeeded",
+    CallClass.RECHECK: "an equal call gave the same result, but something changed or was asked in between",
+    CallClass.REDUNDANT: "an equal call gave the same result, and nothing changed in between",
+    CallClass.REDUNDANT_NOISE: "as redundant, once times, pids, counters, temporary paths and request ids are left out",
+    CallClass.SAME_FAILURE: "other arguments, but the tool fails as it did just before, without a success in between",
+    CallClass.RE_READ: "all lines it shows were shown before, and the file did not change in between",
+    CallClass.RE_EDIT: "an edit that is already applied, or one that goes back and forth between known states",
+}
+
+KINDS: Final[Mapping[str, str]] = {
+    "identical": "one call again and again with the same result",
+    "identical_drifting_output": "one call again and again; its results differ in noise only",
+    "ping_pong": "two calls in turn, with known results",
+    "cycle": "three or more calls in turn, with known results",
+    "same_error": "a tool fails the same way again and again, whatever its arguments",
+    "unknown_tool": "a tool that does not exist is called again",
+    "empty_args": "a tool is called again without the arguments it needs",
+    "invalid_args": "a tool is called again with arguments it has refused",
+    "denied": "a call that was denied is tried again",
+    "constant_answer": "a tool gives one and the same answer to different questions",
+    "re_read": "lines that were shown are read again in other pieces",
+    "paging_wrap": "a file is paged through a second time",
+    "re_edit": "an edit or a write that is already applied is made again",
+    "edit_revert": "edits go back and forth between known states of a file",
+    "compaction_redo": "work is done over again after a second compaction, with nothing lasting in between",
+    "stale_wait": "a wait without any change that outlasts its budget",
+    "waiting": "a wait or a bounded retry within its budget: not a loop",
+}
+
+ENDINGS: Final[Mapping[str, str]] = {
+    "recovered": "the repeated call gave a new result in the end, with no other call changing anything",
+    "moved_on": "the agent made a change or asked for something new",
+    "answered": "the agent replied without calling a tool",
+    "user_stepped_in": "a person wrote",
+    "interrupted": "a person interrupted the run",
+    "recorded_guard": "a guard of the recording harness spoke, and the repeats ended",
+    "run_ended": "the recording ends there",
+}
+
+GRADES: Final[Mapping[str, tuple[bool | None, str]]] = {
+    "justified": (True, "the refused or criticised call brought nothing that was not known"),
+    "would_have_failed": (None, "the refused call failed in the recording as well (right for a check of arguments)"),
+    "denied_recheck": (False, "the refused call checked again after a change; it happened to show nothing new"),
+    "hid_information": (False, "the refused call had a result that was not known yet"),
+    "blocked_the_fix": (False, "the refused call ended the trouble in the recording"),
+    "broke_a_wait": (False, "the refused call belonged to a wait or to a bounded retry"),
+    "in_loop": (True, "the firing fell into a loop"),
+    "false_alarm": (False, "there was no loop at that call"),
+    "good_stop": (True, "the calls that a stop avoided brought nothing new"),
+    "mixed_stop": (None, "a stop inside a loop, after which the recording later made progress"),
+    "premature": (False, "a stop outside any loop, and the rest of the turn made progress"),
+    "no_effect": (None, "a stop with nothing left to avoid, outside any loop"),
+    "unknown": (None, "the recording does not tell"),
+}

@@ -16,6 +16,7 @@ from typing import Any, Final
 import orjson
 
 from loopaudit import text
+from loopaudit.checks import GateResult
 from loopaudit.events import LEVELS
 from loopaudit.report import Episode, Finding, Grade, PolicyInfo, PolicyResult, Report, TranscriptResult
 
@@ -64,6 +65,7 @@ def report(value: Report) -> dict[str, Any]:
         ],
         "ignored_files": _sorted(value.ignored),
         "internal_errors": list(value.internal),
+        "gate": None if value.gate is None else _gate(value.gate),
     }
 
 
@@ -173,6 +175,33 @@ def finding(item: Finding) -> dict[str, Any]:
         "message": item.message,
         "details": item.details or {},
         "grade": _grade(item.grade),
+        "fingerprint": item.fingerprint,
+        "baseline_state": item.baseline_state or None,
+    }
+
+
+def _gate(gate: GateResult) -> dict[str, Any]:
+    return {
+        "exit_code": gate.exit_code,
+        "counts": {kind: _sorted(gate.counts[kind]) for kind in sorted(gate.counts)},
+        "checks": [
+            {
+                "kind": check.kind,
+                "status": check.status,
+                "ok": check.ok,
+                "message": check.message,
+                "path": check.path or None,
+                "policy": check.policy or None,
+                "action": check.action or None,
+                "rule": check.rule or None,
+                "fingerprint": check.fingerprint or None,
+                "calls": list(check.calls),
+                "accept": check.accept,
+                "reason": check.reason or None,
+                "source": check.source or None,
+            }
+            for check in gate.checks
+        ],
     }
 
 

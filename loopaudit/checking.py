@@ -10,20 +10,20 @@ from pathlib import Path
 from shlex import quote
 from typing import IO
 
-from loopaudit import baseline as baselines
-from loopaudit import expectations
 from loopaudit.audit import FileAudit, Options, audit
-from loopaudit.baseline import Baseline, Entry
-from loopaudit.baselinematch import update
-from loopaudit.config import Config
+from loopaudit.configuration.config import Config
 from loopaudit.discover import SKIPPED_DIRECTORIES, Found, Input, discover
 from loopaudit.errors import UsageError, did_you_mean
-from loopaudit.expectations import SUFFIX, Expectation, Expectations
-from loopaudit.gate import decide
-from loopaudit.gatebaseline import scope, seen
-from loopaudit.gateinput import GateInput, GateSettings
+from loopaudit.gating import baseline as baselines
+from loopaudit.gating import expectations
+from loopaudit.gating.against_baseline import scope, seen
+from loopaudit.gating.baseline import Baseline, Entry
+from loopaudit.gating.expectations import SUFFIX, Expectation, Expectations
+from loopaudit.gating.gate import decide
+from loopaudit.gating.inputs import GateInput, GateSettings
+from loopaudit.gating.matching import update
 from loopaudit.report import Report
-from loopaudit.tomlfile import shown_path
+from loopaudit.toml.file import shown_path
 
 OnFound = Callable[[Found], Callable[[int], None] | None]
 OnFile = Callable[[Input, FileAudit], None]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from loopaudit.checks import Check
+    from loopaudit.gating.checks import Check
 
 SUFFIX = ".expect.toml"
 
@@ -61,12 +61,12 @@ class ExpectationFile(pytest.File):
         """
         from datetime import date
 
-        from loopaudit import config as configs
-        from loopaudit import expectations
         from loopaudit.checking import check
         from loopaudit.cli._options import replay_options
+        from loopaudit.configuration import config as configs
         from loopaudit.errors import InputError
-        from loopaudit.gateinput import GateSettings
+        from loopaudit.gating import expectations
+        from loopaudit.gating.inputs import GateSettings
 
         folder = self.path.parent
         beside = sorted(

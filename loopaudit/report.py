@@ -14,9 +14,9 @@ from typing import Any, Literal
 
 import msgspec
 
-from loopaudit.checks import Check as Check  # noqa: PLC0414 - a part of a report
-from loopaudit.checks import GateResult as GateResult  # noqa: PLC0414
 from loopaudit.findings import Action, Problem
+from loopaudit.gating.checks import Check as Check  # noqa: PLC0414 - a part of a report
+from loopaudit.gating.checks import GateResult as GateResult  # noqa: PLC0414
 
 PolicyStatus = Literal["evaluated", "partly", "cannot_evaluate", "crashed"]
 

@@ -7,10 +7,10 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from loopaudit.authoring.loading import policies_from
 from loopaudit.events import Batch, Event, Turn
 from loopaudit.examples import Example, examples_of
 from loopaudit.findings import Action
-from loopaudit.ownpolicies import policies_from
 from loopaudit.policy import Context, Params, Policy
 from loopaudit.tools import translator
 

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loopaudit.baseline import Baseline, Entry, read, relative_name, write
-from loopaudit.baselinematch import Scope, Seen, compare, update
 from loopaudit.findings import Action
+from loopaudit.gating.baseline import Baseline, Entry, read, relative_name, write
+from loopaudit.gating.matching import Scope, Seen, compare, update
 from loopaudit.report import Finding
 from tests.gate_files import HEALTHY, LOOP, Folder, grep
 from tests.gate_files import write as transcript

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from loopaudit.expectations import beside, target
+from loopaudit.gating.expectations import beside, target
 from tests.gate_files import HEALTHY, LOOP, Done, Folder, grep, lines
 from tests.gate_files import write as transcript
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from loopaudit.baseline import SCHEMA
-from loopaudit.config import GATE
-from loopaudit.config import SCHEMA as CONFIG
-from loopaudit.expectations import EXPECT
-from loopaudit.shapecheck import accepts, jsonlike
+from loopaudit.configuration.config import GATE
+from loopaudit.configuration.config import SCHEMA as CONFIG
+from loopaudit.gating.baseline import SCHEMA
+from loopaudit.gating.expectations import EXPECT
+from loopaudit.toml.shapecheck import accepts, jsonlike
 from tests.gate_files import Folder
 
 ROOT = Path(__file__).parents[1]

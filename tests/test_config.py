@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from loopaudit.config import Config, load_config
+from loopaudit.configuration.config import Config, load_config
+from loopaudit.configuration.starter import starter
 from loopaudit.errors import UsageError
-from loopaudit.starter import starter
 from tests.gate_files import HEALTHY, LOOP, Folder, write
 
 
@@ -333,8 +333,8 @@ def test_every_commented_line_of_init_is_valid_too(folder: Folder) -> None:
 
 
 def test_init_names_every_key() -> None:
-    from loopaudit.config import GATE, SCHEMA
-    from loopaudit.expectations import EXPECT_IN_CONFIG
+    from loopaudit.configuration.config import GATE, SCHEMA
+    from loopaudit.gating.expectations import EXPECT_IN_CONFIG
 
     text = starter()
     keys = [*SCHEMA["properties"], *GATE["properties"], *EXPECT_IN_CONFIG["properties"]]

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import loopaudit
+from loopaudit.authoring.loading import policies_from
+from loopaudit.authoring.skeleton import write_skeleton
 from loopaudit.errors import InputError, PluginError, UsageError
-from loopaudit.ownpolicies import policies_from
-from loopaudit.skeleton import write_skeleton
 from tests.test_cli import CATCH, SAMPLES, run
 
 

@@ -8,10 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loopaudit import baseline, config, expectations, shapecheck
-from loopaudit.configpolicies import parameter_schema
+from loopaudit.configuration import config
+from loopaudit.configuration.policies import parameter_schema
+from loopaudit.gating import baseline, expectations
 from loopaudit.registry import policies
-from loopaudit.shapecheck import accepts, explain
+from loopaudit.toml import shapecheck
+from loopaudit.toml.shapecheck import accepts, explain
 
 SCHEMAS: dict[str, Any] = {
     "config": config.SCHEMA,

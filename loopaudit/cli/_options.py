@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from loopaudit.audit import Options
-    from loopaudit.config import Config
+    from loopaudit.configuration.config import Config
     from loopaudit.tools import Kind
 
 Paths = Annotated[
@@ -164,14 +164,14 @@ def load_config(file: Path | None, no_config: bool, policy_files: list[Path] | N
     Raises:
         UsageError: it is missing or wrong, or both options are given.
     """
-    from loopaudit.configfile import candidates
+    from loopaudit.configuration.location import candidates
 
     if no_config and file is not None:
         raise UsageError("--config and --no-config exclude each other")
     if no_config or (file is None and next(candidates(Path.cwd()), None) is None):
         return None
-    from loopaudit.config import load_config
-    from loopaudit.ownpolicies import policies_from
+    from loopaudit.authoring.loading import policies_from
+    from loopaudit.configuration.config import load_config
 
     return load_config(file, Path.cwd(), policies_from(policy_files or ()))
 
@@ -229,7 +229,7 @@ def replay_options(
     counts.
     """
     from loopaudit.audit import Options
-    from loopaudit.ownpolicies import policies_from
+    from loopaudit.authoring.loading import policies_from
     from loopaudit.registry import readers
     from loopaudit.selection import select
 

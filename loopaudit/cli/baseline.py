@@ -71,11 +71,11 @@ def command(
     does the text of every entry whose firings did not change.
     """
     from loopaudit.audit import audit
-    from loopaudit.baseline import FILE_NAME
     from loopaudit.checking import prune_only, renew
     from loopaudit.cli.check import day
     from loopaudit.cli.replay import _Progress
-    from loopaudit.config import NONE
+    from loopaudit.configuration.config import NONE
+    from loopaudit.gating.baseline import FILE_NAME
 
     config = options.load_config(config_file, no_config, policy_file) or NONE
     file = output or config.baseline or Path(FILE_NAME)
@@ -102,7 +102,7 @@ def command(
         _write(file, prune_only(file, selected))
         return
     if file.exists():
-        from loopaudit.baseline import read
+        from loopaudit.gating.baseline import read
 
         read(file)  # a wrong baseline is told before the work
     with _Progress() as progress:
@@ -135,7 +135,7 @@ def _write(file: Path, renewal: Renewal) -> None:
 
     from loopaudit.reportkit.wording import some
     from loopaudit.text import visible
-    from loopaudit.tomlfile import shown_path
+    from loopaudit.toml.file import shown_path
 
     before = {replace(e, line=0) for e in renewal.old.entries}
     after = {replace(e, line=0) for e in renewal.entries}

@@ -13,8 +13,8 @@ from loopaudit.cli import _options as options
 from loopaudit.errors import UsageError
 
 if TYPE_CHECKING:
-    from loopaudit.config import Config
-    from loopaudit.gateinput import GateSettings
+    from loopaudit.configuration.config import Config
+    from loopaudit.gating.inputs import GateSettings
 
 _GATE = "fail_on max_firings max_wrong max_loops max_redundant max_damaged allow_empty allow_unevaluated".split()
 
@@ -115,7 +115,7 @@ def command(
     """
     from loopaudit.checking import Commands, check
     from loopaudit.cli.replay import _Progress
-    from loopaudit.config import NONE
+    from loopaudit.configuration.config import NONE
     from loopaudit.output import lowest_action, outputs, write_step_summary
     from loopaudit.reportkit.checkpage import check_page
     from loopaudit.scorekit.show import show

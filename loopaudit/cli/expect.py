@@ -35,8 +35,8 @@ def command(
     """
     from loopaudit.audit import add, audit_input, new_report
     from loopaudit.discover import discover
-    from loopaudit.expectations import beside, target
-    from loopaudit.expectwriting import written
+    from loopaudit.gating.expectations import beside, target
+    from loopaudit.gating.writing import written
 
     config = options.load_config(config_file, no_config, policy_file)
     if not paths:

@@ -19,8 +19,8 @@ def command(
     force: Annotated[bool, typer.Option("--force", help="Overwrite a configuration that is there.")] = False,
 ) -> None:
     """Write a commented loopaudit.toml to start from."""
-    from loopaudit.configfile import FILE_NAME
-    from loopaudit.starter import starter
+    from loopaudit.configuration.location import FILE_NAME
+    from loopaudit.configuration.starter import starter
 
     text = starter()
     if to_screen:

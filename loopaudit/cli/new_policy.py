@@ -13,7 +13,7 @@ def command(
     folder: Annotated[Path, typer.Option("--folder", metavar="DIR", help="Where to write the two files.")] = Path(),
 ) -> None:
     """Write a commented policy and a test that passes."""
-    from loopaudit.skeleton import write_skeleton
+    from loopaudit.authoring.skeleton import write_skeleton
 
     guard, test = write_skeleton(name, folder)
     typer.echo(f"wrote {guard} and {test}")

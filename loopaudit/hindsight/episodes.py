@@ -123,10 +123,10 @@ class Tracker:
             self._suspended = False
             ended = "user_stepped_in"
         if ended in ("user_stepped_in", "interrupted", "run_ended"):
-            if stretch.gap:
-                ended = "moved_on"
-            elif stretch.guard and ended == "run_ended":
+            if stretch.guard and (stretch.gap or ended == "run_ended"):
                 ended = "recorded_guard"
+            elif stretch.gap:
+                ended = "moved_on"
             elif stretch.answered and ended != "interrupted":
                 ended = "answered"
         elif ended == "moved_on" and stretch.guard:
@@ -176,6 +176,7 @@ class Tracker:
         elif not sibling:
             member.weak += 1
             stretch.weak += 1
+            stretch.asked += not history.changed
             if not stretch.first_weak:
                 stretch.first_weak = call.number
             if not stretch.gap:

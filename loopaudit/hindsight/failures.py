@@ -141,7 +141,7 @@ def failure_of(text: str, arguments: Any, *, denied: bool = False) -> Failure:
         plain = _DIGITS.sub("0", plain)
     target, place = _target(arguments)
     plain = _SPACE.sub(" ", plain).strip()
-    if _SAYS_NOTHING.fullmatch(plain):
+    if category == "other" and _SAYS_NOTHING.fullmatch(plain):
         plain = ""
     return Failure(category, plain, names_target, target, place)
 

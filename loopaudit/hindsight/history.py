@@ -41,9 +41,6 @@ from loopaudit.hindsight.words import CallClass
 GENERATION: Final = 8192
 """Call identities per generation: exact within the last 8,192 distinct ones of an agent."""
 
-MAX_OLDER: Final = 4
-"""Earlier, different results that are remembered of one call."""
-
 MAX_NEWS: Final = 8
 """New results of one call in a row after which older ones are no longer compared."""
 
@@ -54,16 +51,17 @@ class History:
     """One agent's past. After :meth:`judge` the attributes tell more about that call.
 
     ``evidence`` is the number of the earlier call that the class rests on (0: none),
-    ``noise`` what was left out of the comparison. ``redo`` tells that a compaction had
-    excused an equal call before; ``returned`` that an edit went back to a known state;
-    ``constant`` counts further questions with the same answer; ``asked_range`` is what the
-    last read without an equal call before asked for. ``subject`` is the call itself.
+    ``noise`` what was left out of the comparison. ``changed`` tells that a change excuses a
+    recheck; ``redo`` that a compaction had excused an equal call before; ``returned`` that an
+    edit went back to a known state; ``constant`` counts further questions with the same
+    answer; ``asked_range`` is what the last read without an equal call before asked for.
+    ``subject`` is the call itself.
     """
 
     __slots__ = (
-        "_answers", "_current", "_editing", "_failing", "_moved", "_old", "_outputs", "_shown", "_young", "asked_range",
-        "changes", "constant", "epoch", "evidence", "noise", "patient", "redo", "returned", "runs_asked", "subject",
-        "turn",
+        "_answers", "_current", "_editing", "_failing", "_moved", "_old", "_outputs", "_shown", "_young",
+        "asked_range", "changed", "changes", "constant", "epoch", "evidence", "noise", "patient", "redo", "returned",
+        "runs_asked", "subject", "turn",
     )  # fmt: skip
 
     def __init__(self, outputs: Outputs, natures: Natures) -> None:
@@ -86,6 +84,7 @@ class History:
         self.evidence = 0
         self.noise: tuple[str, ...] = ()
         self.redo = False
+        self.changed = False
         self.returned = False
         self.constant = 0
         self.asked_range: ReadRange | None = None
@@ -142,19 +141,11 @@ class History:
             young[identity] = entry
         else:
             found = self._again(result, entry, held, batch)
-            self._update(entry, call, result, held, batch, found)
+            entry.again(call.number, batch, result.failed, held, moved=self._moved, news=found in _NEWS)
+            entry.in_turn = entry.in_turn + 1 if entry.turn == self.turn else 1
+            entry.turn, entry.epoch = self.turn, self.epoch
         self._outputs.keep(entry)
         return found
-
-    def _update(self, entry: Entry, call: Call, result: Result, held: Held, batch: int, found: CallClass) -> None:
-        if self._moved:
-            older = entry.older or []
-            older.append((entry.held, entry.last, entry.failed))
-            entry.older = older[-MAX_OLDER:]
-        entry.news = entry.news + 1 if found in _NEWS else 0
-        entry.last, entry.batch, entry.failed, entry.held = call.number, batch, result.failed, held
-        entry.in_turn = entry.in_turn + 1 if entry.turn == self.turn else 1
-        entry.turn, entry.epoch = self.turn, self.epoch
 
     # -- without an equal call before ------------------------------------------------------
 
@@ -248,10 +239,12 @@ class History:
             self._succeeded()
         self.evidence = entry.last
         self._moved = True
+        self.changed = False
         if kind in EDITING_KINDS:
             found = self._editing.again(subject, result, entry)
             if found is not None:
                 self.evidence, self.returned = self._editing.evidence, self._editing.returned
+                self.changed = True
                 return found
         if entry.failed == failed and self._alike(entry.held, held, result):
             self._moved = False
@@ -262,6 +255,7 @@ class History:
                 if older_failed == failed and self._alike(older, held, result):
                     self.evidence = number
                     if verdict.effect == Effect.CHANGES or self.changes.since(number, subject.path()):
+                        self.changed = True
                         return CallClass.RECHECK
                     return self._known(entry, number)
         if kind not in EDITING_KINDS and verdict.effect != Effect.LOOKS and (not failed or kind == "shell"):
@@ -283,7 +277,10 @@ class History:
         """The class of a result that call ``number`` had already."""
         self.evidence = number
         path = self.subject.path()
-        if entry.turn != self.turn or entry.in_turn < self.runs_asked or self.changes.since(number, path):
+        if entry.turn != self.turn or entry.in_turn < self.runs_asked:
+            return CallClass.RECHECK
+        if self.changes.since(number, path):
+            self.changed = True
             return CallClass.RECHECK
         if path is None and self.subject.kind == "shell":
             asked = self.subject.shown()

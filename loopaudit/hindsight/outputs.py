@@ -21,6 +21,9 @@ BUDGET: Final = 4 << 20
 MAX_TEXT: Final = 1 << 16
 """Longest result in characters from which noise is removed."""
 
+MAX_OLDER: Final = 4
+"""Earlier, different results that are remembered of one call."""
+
 OVERHEAD: Final = 256
 """What a kept result costs beside its text; bounds the number of short ones."""
 
@@ -49,6 +52,15 @@ class Entry(msgspec.Struct, gc=False):
     in_turn: int = 1
     news: int = 0
     older: list[tuple[Held, int, bool]] | None = None
+
+    def again(self, number: int, batch: int, failed: bool, held: Held, *, moved: bool, news: bool) -> None:
+        """Record another run. ``moved``: its result differs from the last one; ``news``: from all known."""
+        if moved:
+            older = self.older or []
+            older.append((self.held, self.last, self.failed))
+            self.older = older[-MAX_OLDER:]
+        self.news = self.news + 1 if news else 0
+        self.last, self.batch, self.failed, self.held = number, batch, failed, held
 
 
 def held_of(result: Result) -> Held:

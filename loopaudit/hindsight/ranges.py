@@ -170,7 +170,8 @@ _CUT: Final = re.compile(
     r"|output (?:too long|limit)",
     re.IGNORECASE,
 )
-_NUMBERED: Final = re.compile(r"(?:^|\n)[ \t]{0,12}(\d{1,9})(?:\t|: |\u2192| \| |\u2502)")
+_OF: Final = re.compile(r"\d\s{0,2}[-\u2013]\s{0,2}\d{1,9} of (\d{1,9})\b")
+"""``lines 41-80 of 760``."""
 
 
 class Glimpse(msgspec.Struct, frozen=True, gc=False):
@@ -246,9 +247,9 @@ class Coverage:
         first, last = asked.first, asked.last
         if last != END:
             self.add(first, last)
-            numbers = _NUMBERED.findall(seen.tail) if first > 0 and seen is not None else []
-            if numbers and first <= int(numbers[-1]) < last:
-                self.end = int(numbers[-1])
+            told = _OF.search(seen.head) or _OF.search(seen.tail) if seen is not None else None
+            if told is not None:
+                self.end = int(told.group(1))
         elif seen is None:
             return
         elif seen.line_feeds >= PAGE or is_cut(seen):

@@ -11,7 +11,7 @@ from loopaudit.hindsight.shell import Simple, parse
 MAX_SHOWN: Final = 600
 """Longest command in characters that is looked at."""
 
-_MAY: Final = re.compile(r"\s*+(?:cd [^\s;&|]{1,300} && ?)?(?:sed|cat|head|tail|nl|bat|less|more) ")
+_MAY: Final = re.compile(r"\s*+(?:cd [^\s;&|]{1,300} && ?){0,3}(?:sed|cat|head|tail|nl|bat|less|more) ")
 _PLAIN_SED: Final = re.compile(r"sed -n ['\"]?(\d{1,9}),(\d{1,9})p['\"]? ([\w@%+=:,./-]+)")
 _PLAIN_CAT: Final = re.compile(r"cat ([\w@%+=:,./][\w@%+=:,./-]*)")
 _SED: Final = re.compile(r"(\d{1,9})(?:,(\+?\d{1,9}|\$))?p?(?:;(\d{1,9})q)?")

@@ -70,12 +70,17 @@ class Member(msgspec.Struct):
 
 
 class Stretch:
-    """What is known of the stretch that is going on."""
+    """What is known of the stretch that is going on.
+
+    ``strong`` and ``weak`` count repeats without and with an excuse, once per response;
+    ``asked`` are excused by something else than a change. ``novel`` calls with news stand
+    between them and ``gap`` after the last one. ``calls`` and ``numbers`` are all strong ones.
+    """
 
     __slots__ = (
-        "answered", "at_end", "at_start", "calls", "evidence", "first", "first_weak", "gap", "guard", "kinds", "last",
-        "line", "members", "novel", "numbers", "offsets", "redo", "returned", "sequence", "strong", "tokens", "turn",
-        "waited", "weak",
+        "answered", "asked", "at_end", "at_start", "calls", "evidence", "first", "first_weak", "gap", "guard", "kinds",
+        "last", "line", "members", "novel", "numbers", "offsets", "redo", "returned", "sequence", "strong", "tokens",
+        "turn", "waited", "weak",
     )  # fmt: skip
 
     def __init__(self, turn: int) -> None:
@@ -88,6 +93,7 @@ class Stretch:
         self.line = 0
         self.strong = 0
         self.weak = 0
+        self.asked = 0
         self.calls = 0
         self.novel = 0
         self.gap = 0
@@ -168,7 +174,7 @@ def _known_laps(s: Stretch) -> Outcome | None:
     """A stretch of excused repeats only: a loop if whole laps come back with known results."""
     members = list(s.members.values())
     least = min((m.weak for m in members), default=0)
-    if s.novel or len(members) > 8 or least < LAPS or s.weak < 2 * LAPS or s.waited:
+    if s.novel or s.asked or s.waited or len(members) > 8 or least < LAPS or s.weak < 2 * LAPS:
         return None
     if all(m.waits for m in members):
         return None

@@ -37,8 +37,7 @@ Resets
 Blind to
     By default (``skip_loop_detection``) all heuristics: the command line turns them off, so that only five
     equal calls, looking the repository over and the cap are seen. Results of any tool but ``task_list``. The check of
-    repeated thoughts is left out, since transcripts rarely keep them, and so is the tool that wraps others: its
-    calls are compared as they stand.
+    repeated thoughts is left out, since transcripts rarely keep them, and so is the tool that wraps others.
 
 Complaints
     QwenLM/qwen-code PR #610 (false positives, led to the switch), PR #3236 (five parallel reads tripped the read

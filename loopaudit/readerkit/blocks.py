@@ -45,7 +45,7 @@ class Answer:
 
     call: str | None
     output: Any
-    failed: bool
+    failed: bool | None
     status: Status | None = None
     exit_code: int | None = None
     name: str | None = None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from loopaudit.checks import Check, GateResult
 from loopaudit.errors import ExitCode
+from loopaudit.gating.checks import Check, GateResult
 from loopaudit.report import Report
 from loopaudit.reportkit import wording
 from loopaudit.reportkit.page import Page, Span

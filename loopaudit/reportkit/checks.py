@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopaudit.checks import Check
+from loopaudit.gating.checks import Check
 from loopaudit.report import Report
 
 

@@ -16,8 +16,8 @@ from typing import Any, Final
 import orjson
 
 from loopaudit import text
-from loopaudit.checks import GateResult
 from loopaudit.events import LEVELS
+from loopaudit.gating.checks import GateResult
 from loopaudit.report import Episode, Finding, Grade, PolicyInfo, PolicyResult, Report, TranscriptResult
 
 REPORT: Final = "loopaudit-report"

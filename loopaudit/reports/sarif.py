@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any, Final
 
 from loopaudit import text
-from loopaudit.checks import Check
+from loopaudit.gating.checks import Check
 from loopaudit.report import Finding, PolicyInfo, Report, Reporter, TranscriptResult
 from loopaudit.reportkit import shape, telling, wording
 from loopaudit.reportkit.checks import failed_checks, told, where

@@ -27,6 +27,8 @@ SKIPPED = {
     # A user message without its raw content is one that the program added.
     "forgecode": frozenset({"raw_content"}),
     "opencode": frozenset({"synthetic"}),
+    # A plain text is an input too, only without the results of earlier calls.
+    "langfuse": frozenset({"input"}),
 }
 FORMATS = (
     "atomcode",
@@ -35,11 +37,14 @@ FORMATS = (
     "gemini-contents",
     "gemini-stream-json",
     "goose",
+    "langfuse",
+    "langsmith",
     "moltis",
     "openclaw",
     "opencode",
     "openhands-v0",
     "openhands-v1",
+    "otel",
     "pi",
     "qwen-code",
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopaudit.checks import Check, GateResult
+from loopaudit.gating.checks import Check, GateResult
 from loopaudit.report import Report
 from tests.reports import sample
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from loopaudit.checks import Check, GateResult
 from loopaudit.findings import Action
+from loopaudit.gating.checks import Check, GateResult
 from loopaudit.report import Report
 from loopaudit.reportkit import htmldata
 from loopaudit.reports.html import REPORTER

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from shlex import quote
 
-from loopaudit.checks import Check
 from loopaudit.errors import ExitCode
-from loopaudit.expectations import Expectations
-from loopaudit.expectmatching import fits, place
 from loopaudit.findings import Action
-from loopaudit.gateinput import GateInput, GateSettings
+from loopaudit.gating.checks import Check
+from loopaudit.gating.expectations import Expectations
+from loopaudit.gating.expected import fits, place
+from loopaudit.gating.inputs import GateInput, GateSettings
 from loopaudit.output import lowest_action
 from loopaudit.report import Report, TranscriptResult
 from loopaudit.reportkit.catches import is_loop

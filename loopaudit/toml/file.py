@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from loopaudit import shapecheck, tomltext
 from loopaudit.errors import UsageError
+from loopaudit.toml import shapecheck
+from loopaudit.toml import text as tomltext
 
 _CONFLICT: Final = re.compile(r"^(?:<{7}|>{7}|={7})(?: |$)", re.MULTILINE)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from loopaudit import tomltext
-from loopaudit.expectations import NEVER, span
-from loopaudit.expectmatching import lateness
 from loopaudit.findings import Action
-from loopaudit.gatelimits import damaged_share
+from loopaudit.gating.expectations import NEVER, span
+from loopaudit.gating.expected import lateness
+from loopaudit.gating.limits import damaged_share
 from loopaudit.report import Finding, Report, TranscriptResult
 from loopaudit.reportkit.catches import first_call
+from loopaudit.toml import text as tomltext
 
 HEAD: Final = """\
 # What the policies do on {name}, written by `loopaudit expect`.

@@ -9,7 +9,7 @@ from datetime import date
 from pathlib import PurePosixPath
 from typing import Literal
 
-from loopaudit.baseline import Entry
+from loopaudit.gating.baseline import Entry
 from loopaudit.report import Finding
 
 State = Literal["unchanged", "moved", "changed", "new", "vanished", "expired"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loopaudit.expectations import Expectation, span
+from loopaudit.gating.expectations import Expectation, span
 from loopaudit.report import Finding, TranscriptResult
 from loopaudit.reportkit.catches import acts, first_call, is_loop
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from loopaudit.baseline import Entry
-from loopaudit.baselinematch import Outcome, Scope, Seen, compare, gone, renamed
-from loopaudit.checks import Check
 from loopaudit.errors import ExitCode
 from loopaudit.findings import Action
-from loopaudit.gateinput import GateInput
+from loopaudit.gating.baseline import Entry
+from loopaudit.gating.checks import Check
+from loopaudit.gating.inputs import GateInput
+from loopaudit.gating.matching import Outcome, Scope, Seen, compare, gone, renamed
 from loopaudit.report import Report
 
 FAILS = frozenset({"new", "vanished", "changed", "expired"})

@@ -15,17 +15,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, get_args
 
-from loopaudit import expectations, selection, tools
-from loopaudit.configfile import FILE_NAME, PROJECT, candidates
-from loopaudit.configpolicies import policy_tables, told
+from loopaudit import selection, tools
+from loopaudit.configuration.location import FILE_NAME, PROJECT, candidates
+from loopaudit.configuration.policies import policy_tables, told
 from loopaudit.errors import UsageError
 from loopaudit.events import Level
-from loopaudit.gateinput import GateSettings
+from loopaudit.gating import expectations
+from loopaudit.gating.inputs import GateSettings
 from loopaudit.output import lowest_action, outputs
 from loopaudit.policy import Mode, Policy, Selected
 from loopaudit.registry import readers
-from loopaudit.shapecheck import Schema
-from loopaudit.tomlfile import TomlFile, dashed, load
+from loopaudit.toml.file import TomlFile, dashed, load
+from loopaudit.toml.shapecheck import Schema
 
 _TEXT: Final[Schema] = {"type": "string", "minLength": 1}
 _TEXTS: Final[Schema] = {"type": "array", "items": _TEXT}

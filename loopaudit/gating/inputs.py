@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
-from loopaudit.baseline import Baseline
-from loopaudit.expectations import Expectation, Expectations
+from loopaudit.gating.baseline import Baseline
+from loopaudit.gating.expectations import Expectation, Expectations
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Decides a check: expectations, baseline, thresholds and coverage, over a finished report.
 
-Pure: everything that had to be looked up on disk is in :class:`~loopaudit.gateinput.GateInput`.
+Pure: everything that had to be looked up on disk is in :class:`~loopaudit.gating.inputs.GateInput`.
 The only thing that changes in the report is ``baseline_state`` of its findings.
 """
 
@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from loopaudit.checks import Check, CheckStatus, GateResult
 from loopaudit.errors import ExitCode
-from loopaudit.expectations import Expectation
-from loopaudit.expectmatching import matching, noise_on_twin, place, shortfall
-from loopaudit.gatebaseline import baseline_checks
-from loopaudit.gateinput import GateInput
-from loopaudit.gatelimits import coverage, thresholds
+from loopaudit.gating.against_baseline import baseline_checks
+from loopaudit.gating.checks import Check, CheckStatus, GateResult
+from loopaudit.gating.expectations import Expectation
+from loopaudit.gating.expected import matching, noise_on_twin, place, shortfall
+from loopaudit.gating.inputs import GateInput
+from loopaudit.gating.limits import coverage, thresholds
 from loopaudit.report import Report, TranscriptResult
 
 SEVERITY: Final = (ExitCode.INTERNAL, ExitCode.INPUT, ExitCode.REGRESSION, ExitCode.FINDING)

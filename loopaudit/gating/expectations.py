@@ -16,8 +16,8 @@ from typing import Any, Final
 from loopaudit.errors import UsageError
 from loopaudit.findings import Action
 from loopaudit.hindsight.words import GRADES
-from loopaudit.shapecheck import Schema
-from loopaudit.tomlfile import TomlFile, dashed, load
+from loopaudit.toml.file import TomlFile, dashed, load
+from loopaudit.toml.shapecheck import Schema
 
 SUFFIX: Final = ".expect.toml"
 

@@ -18,11 +18,11 @@ from datetime import date
 from pathlib import Path
 from typing import Any, Final
 
-from loopaudit import tomltext
 from loopaudit.errors import UsageError
 from loopaudit.findings import Action
-from loopaudit.shapecheck import Schema
-from loopaudit.tomlfile import TomlFile, dashed, load
+from loopaudit.toml import text as tomltext
+from loopaudit.toml.file import TomlFile, dashed, load
+from loopaudit.toml.shapecheck import Schema
 
 FILE_NAME: Final = "loopaudit-baseline.toml"
 """Where a baseline is written if nothing else is said."""
@@ -136,7 +136,7 @@ class Baseline:
 
     def location(self, entry: Entry) -> str:
         """``file:line`` of an entry."""
-        from loopaudit.tomlfile import shown_path
+        from loopaudit.toml.file import shown_path
 
         return f"{shown_path(self.path)}:{entry.line}" if entry.line else shown_path(self.path)
 
@@ -164,7 +164,7 @@ def read(path: Path) -> Baseline:
         UsageError: it is missing, or not as it should be: it never counts as an empty one.
     """
     if not path.is_file():
-        from loopaudit.tomlfile import shown_path
+        from loopaudit.toml.file import shown_path
 
         raise UsageError(f"there is no baseline {shown_path(path)}", hint="write one with `loopaudit baseline`")
     file = load(path)

@@ -16,8 +16,8 @@ from loopaudit import selection
 from loopaudit.errors import UsageError, did_you_mean
 from loopaudit.policy import Policy, Selected
 from loopaudit.registry import policies
-from loopaudit.shapecheck import Schema
-from loopaudit.tomlfile import TomlFile, dashed
+from loopaudit.toml.file import TomlFile, dashed
+from loopaudit.toml.shapecheck import Schema
 
 
 def told(file: TomlFile, way: tuple[str | int, ...], act: Callable[[], object]) -> None:

@@ -19,11 +19,12 @@ A guard of one's own is a :class:`Policy` with a subclass of :class:`Guard`; pas
 named here may change without notice.
 """
 
-from typing import TYPE_CHECKING, Any
-
 from loopaudit.version import __version__
 
+TYPE_CHECKING = False  # the name that type checkers know; importing `typing` would slow every command
 if TYPE_CHECKING:
+    from typing import Any
+
     from loopaudit.api import read, replay
     from loopaudit.errors import InputError, LoopauditError, UsageError
     from loopaudit.events import Batch, Boundary, Call, Result, Turn
@@ -71,7 +72,7 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     """Import what is asked for, and no earlier: the command line pays for none of it."""
     from importlib import import_module
 

@@ -8,6 +8,7 @@ formats it resembles most and what was looked for.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from loopaudit.errors import InputError
@@ -54,15 +55,15 @@ def claims(probe: Probe) -> list[tuple[Reader, str]]:
     return found
 
 
-def ranked() -> list[Reader]:
-    """All built-in readers in the order in which they are asked."""
-    return sorted(readers().all(), key=lambda r: (r.rank, r.id))
+def ranked() -> Iterator[Reader]:
+    """All built-in readers in the order in which they are asked, each imported when it is."""
+    return readers().ordered()
 
 
 def _nearest(probe: Probe) -> str:
     """A hint with the formats whose description shares most words with the content's keys."""
     keys = _keys(probe)
-    everyone = ranked()
+    everyone = list(ranked())
     scored = sorted(everyone, key=lambda r: -len(keys & set(re.findall(r"[\w$]+", r.looked_for))))
     near = [r for r in scored if keys & set(re.findall(r"[\w$]+", r.looked_for))][:3]
     if probe.shape == "other":

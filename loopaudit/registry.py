@@ -10,6 +10,7 @@ built in, or for everything, because that alone costs more than starting the int
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
@@ -24,6 +25,8 @@ from loopaudit.report import Reporter
 P = TypeVar("P", Policy, Reader, Reporter)
 
 _ROOT: Final = Path(__file__).parent
+
+_RANK: Final = re.compile(rb"^    rank=(\d+),", re.MULTILINE)
 
 
 class Registry(Generic[P]):
@@ -66,6 +69,18 @@ class Registry(Generic[P]):
     def all(self) -> list[P]:
         """Every built-in plug-in, in the order of their ids."""
         return [self.load(name) for name in self.module_names()]
+
+    def ordered(self) -> Iterator[P]:
+        """Every built-in plug-in by its ``rank``, each imported no earlier than it is asked for.
+
+        The rank is read from the text of the module, which costs a hundredth of importing it.
+        """
+        ranks = {}
+        for name in self.module_names():
+            found = _RANK.search((_ROOT / self.folder / f"{name}.py").read_bytes())
+            ranks[name] = int(found.group(1)) if found is not None else 0
+        for name in sorted(ranks, key=lambda n: (ranks[n], n)):
+            yield self.load(name)
 
     def get(self, id: str) -> P:
         """The plug-in of this id, built in or installed.

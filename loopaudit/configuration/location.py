@@ -14,7 +14,7 @@ def candidates(folder: Path) -> Iterator[Path]:
     """Files that may hold the configuration for a folder, nearest first.
 
     Looked for in the folder and those above it, up to the root of the repository: a file
-    beyond that is somebody else's. A ``pyproject.toml`` counts only if it names the program.
+    beyond that is somebody else's. A ``pyproject.toml`` counts only if it has a table of ours.
     """
     for place in (folder, *folder.parents):
         if (place / FILE_NAME).is_file():
@@ -27,6 +27,6 @@ def candidates(folder: Path) -> Iterator[Path]:
 
 def _names_us(project: Path) -> bool:
     try:
-        return project.is_file() and b"loopaudit" in project.read_bytes()
+        return project.is_file() and b"tool.loopaudit" in project.read_bytes()
     except OSError:
         return False  # an unreadable project file is not ours to report

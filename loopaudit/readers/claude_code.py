@@ -483,7 +483,7 @@ def sniff(probe: Probe) -> str | None:
 READER = Reader(
     id="claude-code",
     title="Claude Code session",
-    rank=170,
+    rank=6,
     looked_for="records of type user and assistant with sessionId, parentUuid or uuid, and message.role",
     sniff=sniff,
     read=read,

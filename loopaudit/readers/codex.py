@@ -445,7 +445,7 @@ class Rollout:
 READER: Final = Reader(
     id="codex",
     title="Codex CLI rollout",
-    rank=130,
+    rank=7,
     looked_for="records with payload of type session_meta, turn_context, response_item, event_msg, compacted, "
     "or bare message, function_call, function_call_output items with record_type state lines",
     sniff=sniff,

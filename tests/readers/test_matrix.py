@@ -105,3 +105,9 @@ def test_a_reader_says_what_it_is(id: str) -> None:
     assert reader.where
     assert reader.looked_for
     assert reader.evidence in ("data", "source", "unseen")
+
+
+def test_the_order_of_readers_is_that_of_their_ranks() -> None:
+    asked = list(readers().ordered())
+    assert [r.rank for r in asked] == sorted(r.rank for r in readers().all())
+    assert {r.id for r in asked} == {r.id for r in readers().all()}

@@ -22,8 +22,8 @@ Category = Literal["unknown_tool", "invalid_args", "denied", "auth", "outage", "
 CURELESS: Final = frozenset({"unknown_tool", "invalid_args", "denied", "auth"})
 """Categories that no repetition and no rewording of the same request can cure."""
 
-HEAD: Final = 500
-TAIL: Final = 300
+HEAD: Final = 400
+TAIL: Final = 200
 """Characters of an error text that are looked at, from its beginning and from its end."""
 
 _CATEGORIES: Final[Mapping[Category, str]] = {
@@ -77,6 +77,33 @@ _CATEGORIES: Final[Mapping[Category, str]] = {
         r"|\b(?:does not|doesn't|do not) exist\b|\bnot found\b|\bcannot find\b|\bcould not (?:find|be found)\b"
     ),
 }
+_NEEDLES: Final[Mapping[Category, tuple[str, ...]]] = {
+    "unknown_tool": ("tool", "function", "unsupported call"),
+    "invalid_args": (
+        "argument", "param", "input", "json", "missing", "required", "validation", "parse", "decode", "schema", "field",
+        "propert", "tool call", "key",
+    ),
+    "outage": (
+        "429", "502", "503", "504", "529", "too many", "rate", "unavailable", "gateway", "temporar", "overloaded",
+        "later", "retry after", "connection", "econn", "etimedout", "eai_again", "network", "socket", "time",
+        "deadline",
+    ),
+    "auth": (
+        "401", "403", "unauthor", "unauthent", "forbidden", "authentic", "logged", "credential", "token", "api key",
+        "session", "password",
+    ),
+    "denied": (
+        "denied", "not permitted", "rejected", "blocked", "refused", "declined", "disallowed", "want to", "not allowed",
+        "approval", "granted",
+    ),
+    "no_match": (
+        "old_str", "oldstr", "oldtext", "search ", "replace", "context", "pattern", "occurrence", "match", "unique",
+        "to find", "patch",
+    ),
+    "not_found": ("404", "enoent", "no such", "not exist", "n't exist", "not found", "cannot find", "could not"),
+}  # fmt: skip
+"""What a text must hold for the pattern of a category to match; spares most searches. Their order counts."""
+
 _SAYS_NOTHING: Final = re.compile(
     r"(?:\W|\b(?:error|failed|failure|command|process|shell|program|exited|returned|terminated|finished|completed|with|exit|return|"
     r"status|code|non|zero|no|output|empty|stdout|stderr|the|and|returncode|exit_code)\b|\d)*+",
@@ -113,17 +140,17 @@ def excerpt(text: str) -> str:
 
 def category_of(text: str) -> Category:
     """The category of an error text: the first in order that a word in it tells."""
-    short = excerpt(text)
-    for name, pattern in _categories():
-        if pattern.search(short) is not None:
+    short = excerpt(text).lower()
+    for name, needles in _NEEDLES.items():
+        if any(needle in short for needle in needles) and _category(name).search(short) is not None:
             return name
     return "other"
 
 
 @cache
-def _categories() -> list[tuple[Category, re.Pattern[str]]]:
-    """The patterns of the categories; compiled when there is a first failure to compare."""
-    return [(name, re.compile(pattern, re.IGNORECASE)) for name, pattern in _CATEGORIES.items()]
+def _category(name: Category) -> re.Pattern[str]:
+    """The pattern of a category for text in lower case; compiled when it is first needed."""
+    return re.compile(_CATEGORIES[name])
 
 
 def failure_of(text: str, arguments: Any, *, denied: bool = False) -> Failure:

@@ -215,6 +215,7 @@ class History:
     def _new_failure(self, result: Result, batch: int) -> CallClass:
         """A failure without an equal call before: new, or an earlier one in other words."""
         found = CallClass.FIRST
+        self.subject.tell_kind()
         current, earlier = self._note_failure(result, batch)
         for one in earlier:
             if one is not None and alike(current, one, self.changes):

@@ -40,6 +40,9 @@ MAX_DEPTH: Final = 8
 """Wrappers and scripts inside one another that are followed."""
 
 _NAME_VALUE: Final = re.compile(r"[A-Za-z_]\w*\+?=")
+_BARE: Final = re.compile(r"[\w./:=+,%@ -]*+")
+"""A command without quotes, operators and expansions: its words are what stands between blanks."""
+
 _NOT_PLAIN: Final = re.compile(r" -[a-zA-Z]*[fFi]\b| --(?:pre|follow|output|in-place)")
 
 
@@ -58,6 +61,8 @@ def judge(command: str) -> Verdict:
     """What a shell command line does; that it may change something where that is not plain."""
     if _plain().fullmatch(command) is not None and _NOT_PLAIN.search(command) is None:
         return LOOKS  # most commands, without reading them word by word
+    if _BARE.fullmatch(command) is not None and (words := command.split()):
+        return _line([Simple(words, [])], 0)
     parsed = parse(command)
     return MAY_CHANGE if parsed is None else judge_parsed(parsed)
 
@@ -70,10 +75,13 @@ def cached_judge(command: str) -> Verdict:
 
 def judge_parsed(parsed: Parsed, depth: int = 0) -> Verdict:
     """What a command line that was read does."""
+    return _line(parsed.all(), depth)
+
+
+def _line(simples: list[Simple], depth: int) -> Verdict:
     effect = Effect.LOOKS
     waits = False
     only_waits = True
-    simples = parsed.all()
     if simples and all(simple.words[:1] and simple.words[0] in SHELL_STATE for simple in simples):
         return CHECKS  # nothing but a change of the shell's own state, for the commands after it
     for simple in simples:

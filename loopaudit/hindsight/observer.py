@@ -83,9 +83,10 @@ class Hindsight:
         for call in batch.calls:
             found = history.judge(call, index)
             result = call.result
-            flags = FAILED if result is not None and result.failed else 0
-            if found in _NEWS and not flags and not history.subject.brings_nothing():
-                flags = PROGRESS
+            if result is not None and result.failed:
+                flags = FAILED
+            else:
+                flags = PROGRESS if found in _NEWS and not history.subject.brings_nothing() else 0
             record.add(lane, call.number, found, flags)
             if history.evidence:
                 record.explain(call.number, history.evidence, history.noise)
@@ -93,7 +94,8 @@ class Hindsight:
                 tracker.call(call, found, batch)
         if tracker.going_on:
             tracker.after_batch(batch)
-        history.subject.release()
+        if batch.agent:
+            history.subject.release()  # the main agent may hold on to its last call, many others may not
 
     @staticmethod
     def _turn(agent: _Agent, turn: Turn) -> None:

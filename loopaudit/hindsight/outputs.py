@@ -6,7 +6,6 @@ large ones, are kept as length and 64-bit hash. Nothing is hashed before it has 
 
 from __future__ import annotations
 
-from collections import deque
 from typing import Final
 
 import msgspec
@@ -49,6 +48,7 @@ class Entry(msgspec.Struct, gc=False):
     turn: int
     epoch: int
     redone_at: int = -1
+    generation: int = 0
     in_turn: int = 1
     news: int = 0
     older: list[tuple[Held, int, bool]] | None = None
@@ -122,27 +122,31 @@ def differences(before: Held, held: Held, result: Result) -> tuple[str, ...] | N
 
 
 class Outputs:
-    """Lets go of the oldest kept results when they are more than :data:`BUDGET`."""
+    """Lets go of the oldest kept results when they are more than a budget, half of it at a time."""
 
-    __slots__ = ("_queue", "_size", "budget")
+    __slots__ = ("_budget", "_generation", "_new", "_old", "_size")
 
     def __init__(self, budget: int = BUDGET) -> None:
-        self.budget = budget
-        self._queue: deque[tuple[Entry, int, int]] = deque()
+        self._budget = budget // 2
+        self._generation = 1
+        self._new: list[Entry] = []
+        self._old: list[Entry] = []
         self._size = 0
 
     def keep(self, entry: Entry) -> None:
         """Count the result that an entry has just got."""
+        entry.generation = self._generation
+        self._new.append(entry)
         # A digest of three fields counts as three bytes: it is there for its entry only.
-        size = len(entry.held) + OVERHEAD
-        self._queue.append((entry, entry.last, size))
-        self._size += size
-        if self._size > self.budget:
+        self._size += len(entry.held) + OVERHEAD
+        if self._size > self._budget:
             self._shed()
 
     def _shed(self) -> None:
-        while self._size > self.budget:
-            old, number, size = self._queue.popleft()
-            self._size -= size
-            if old.last == number and not isinstance(old.held, tuple):
-                old.held = digest_of(old.held)
+        """Reduce to digests what was not kept again since the last time."""
+        for entry in self._old:
+            if entry.generation < self._generation and not isinstance(entry.held, tuple):
+                entry.held = digest_of(entry.held)
+        self._old, self._new = self._new, []
+        self._generation += 1
+        self._size = 0

@@ -129,9 +129,10 @@ class Subject:
 
     def brings_nothing(self) -> bool:
         """Whether the call can bring no information by its nature: a thought, a plan, a pause."""
-        if self.kind in ("think", "plan"):
-            return True
-        return self.kind == "shell" and self.command is not None and self.command.lstrip().startswith("sleep ")
+        kind = self.kind
+        if kind == "shell":
+            return self.command is not None and self.command.lstrip().startswith("sleep ")
+        return kind in ("think", "plan")
 
     def scope(self) -> str:
         """What has to succeed for a failure to be over: the tool; in a shell, the program."""

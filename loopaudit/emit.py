@@ -50,7 +50,7 @@ from loopaudit.totals import Totals
 MAX_HELD: Final = 64
 """Events of one agent that wait behind an unanswered call, at most."""
 
-MAX_IDS: Final = 1 << 16
+MAX_IDS: Final = 1 << 14
 """Ids and message texts remembered per generation for dropping copies (two generations)."""
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-MAX_SEEN: Final = 1 << 15
+MAX_SEEN: Final = 1 << 14
 """Entries of a generation."""
 
 

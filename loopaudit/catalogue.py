@@ -15,7 +15,8 @@ import orjson
 
 from loopaudit.policy import Policy
 from loopaudit.recognise import ranked
-from loopaudit.registry import policies
+from loopaudit.reflow import fill, reflow
+from loopaudit.registry import policies, readers
 from loopaudit.selection import MISSION
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ def defaults(policy: Policy) -> dict[str, Any]:
 
 
 def policies_json() -> str:
-    """All policies as a JSON list."""
+    """All policies as a JSON list, those of installed packages last."""
+    offered = policies().installed()[0]
     rows = [
         {
             "id": p.id,
@@ -55,30 +57,35 @@ def policies_json() -> str:
             "variants": {name: dict(values) for name, values in p.variants.items()},
             "origin": {"project": p.origin.project, "version": p.origin.version, "link": p.origin.link},
             "default": p.id in MISSION,
+            "installed": p in offered,
         }
-        for p in policies().all()
+        for p in [*policies().all(), *offered]
     ]
     return orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode()
 
 
 def policies_text(console: Console, *, defaults: bool) -> None:
-    """All policies, the default set first."""
+    """All policies: the default set, the other built-in ones, those of installed packages."""
+    from rich.markup import escape
     from rich.table import Table
 
-    everything = sorted(policies().all(), key=lambda p: (p.id not in MISSION, p.id))
+    offered = policies().installed()[0]
+    everything = [*sorted(policies().all(), key=lambda p: (p.id not in MISSION, p.id)), *offered]
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for column in ("policy", "watches for", "does", "needs"):
         table.add_column(column, overflow="fold", no_wrap=column == "policy")
     for policy in everything:
         needs = ", ".join(["calls", *(n if n in policy.essential else f"({n})" for n in policy.needs)])
-        name = policy.id if policy.id not in MISSION else f"{policy.id} *"
-        table.add_row(name, "; ".join(policy.ideas), ", ".join(policy.actions), needs)
+        mark = " *" if policy.id in MISSION else " +" if policy in offered else ""
+        table.add_row(*map(escape, (policy.id + mark, "; ".join(policy.ideas), ", ".join(policy.actions), needs)))
         if defaults:
             values = ", ".join(f"{k}={v}" for k, v in policy.params().as_dict().items()) or "no parameters"
             variants = f"; variants: {', '.join(policy.variants)}" if policy.variants else ""
-            table.add_row("", f"[dim]{values}{variants}[/dim]", "", "")
+            table.add_row("", f"[dim]{escape(values + variants)}[/dim]", "", "")
     console.print(table)
     console.print("\n* the default set. (needs in parentheses: part of the guard works without)", style="dim")
+    if offered:
+        console.print("+ of an installed package; not in the group all.", style="dim")
     console.print("loopaudit explain NAME shows a policy's page.", style="dim")
 
 
@@ -87,31 +94,43 @@ def explain(console: Console, name: str) -> None:
     from rich.markup import escape
 
     policy = policies().get(name)
-    console.print(f"[bold]{policy.title}[/bold]  [dim]{escape(_origin(policy))}[/dim]")
+    width = console.width
+
+    def told(line: str, hanging: int = 8, style: str | None = None) -> None:
+        for part in fill(line, width, hanging):
+            console.print(escape(part), style=style, soft_wrap=True)
+
+    def heading(word: str) -> None:
+        console.print(f"[bold]{escape(word)}[/bold]")
+
+    heading(policy.title)
+    told(_origin(policy), 0, "dim")
     console.print()
-    for line in docstring(policy).splitlines():
-        heading = bool(line) and not line.startswith(" ") and line in _HEADINGS
-        console.print(f"[bold]{line}[/bold]" if heading else escape(line), soft_wrap=False)
-    console.print()
-    console.print("[bold]Rules[/bold]")
+    for line in reflow(docstring(policy), width):
+        if line in _HEADINGS:
+            heading(line)
+        else:
+            console.print(escape(line), soft_wrap=True)
+    heading("Rules")
     for rule, text in policy.rules.items():
-        console.print(f"    {rule}: {escape(text)}")
-    console.print("[bold]Parameters[/bold]")
+        told(f"    {rule}: {text}")
+    heading("Parameters")
     for field in fields(policy.params):
-        value = getattr(policy.params(), field.name)
-        console.print(f"    {field.name} = {value}  [dim]{escape(policy.params.DOCS.get(field.name, ''))}[/dim]")
+        told(f"    {field.name} = {getattr(policy.params(), field.name)}")
+        told(f"        {policy.params.DOCS.get(field.name, '')}", style="dim")
     if not fields(policy.params):
-        console.print("    none")
+        told("    none")
     for variant, values in policy.variants.items():
-        given = ", ".join(f"{k}={v}" for k, v in values.items())
-        console.print(f"    variant {policy.id}:{variant}  [dim]{escape(given)}[/dim]")
+        told(f"    variant {policy.id}:{variant}")
+        told("        " + ", ".join(f"{k}={v}" for k, v in values.items()), style="dim")
     if policy.reads_text:
-        console.print(f"[bold]Reads[/bold]\n    {policy.reads_text}: decides differently on a redacted transcript")
+        heading("Reads")
+        told(f"    {policy.reads_text}: decides differently on a redacted transcript")
     if policy.needs:
-        console.print("[bold]Without[/bold]")
+        heading("Without")
         for need, loss in policy.needs.items():
             grave = " (cannot evaluate)" if need in policy.essential else ""
-            console.print(f"    {need}: {escape(loss)}{grave}")
+            told(f"    {need}: {loss}{grave}")
 
 
 def _origin(policy: Policy) -> str:
@@ -120,6 +139,7 @@ def _origin(policy: Policy) -> str:
 
 def formats_json() -> str:
     """All formats as a JSON list."""
+    offered = readers().installed()[0]
     rows = [
         {
             "id": r.id,
@@ -129,8 +149,9 @@ def formats_json() -> str:
             "evidence": r.evidence,
             "written_by": r.written_by,
             "where": r.where,
+            "installed": r in offered,
         }
-        for r in sorted(ranked(), key=lambda r: r.id)
+        for r in [*sorted(ranked(), key=lambda r: r.id), *offered]
     ]
     return orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode()
 
@@ -140,15 +161,20 @@ _EVIDENCE = {"data": "real files", "source": "writer's source only", "unseen": "
 
 def formats_text(console: Console) -> None:
     """All formats with how each is recognised and what it carries."""
+    from rich.markup import escape
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for column in ("format", "recognised by", "carries", "checked on"):
         table.add_column(column, overflow="fold", no_wrap=column == "format")
-    for reader in sorted(ranked(), key=lambda r: r.id):
+    offered = readers().installed()[0]
+    for reader in [*sorted(ranked(), key=lambda r: r.id), *offered]:
         carries = "; ".join(f"{k}: {v}" if v else k for k, v in reader.carries.items())
-        table.add_row(reader.id, reader.looked_for, carries, _EVIDENCE[reader.evidence])
+        name = f"{reader.id} +" if reader in offered else reader.id
+        table.add_row(*map(escape, (name, reader.looked_for, carries, _EVIDENCE[reader.evidence])))
     console.print(table)
+    if offered:
+        console.print("\n+ of an installed package; asked after all others.", style="dim")
 
 
 _HEADINGS = frozenset({"Watches", "Acts", "Resets", "Blind to", "Complaints", "Examples", "Source"})

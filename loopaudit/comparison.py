@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import IO
 
-from loopaudit.audit import FileAudit, Options, add, audit_input, new_report
+from loopaudit.audit import FileAudit, Options, add, audit_input, default_jobs, new_report
 from loopaudit.discover import Found, Input, discover
+from loopaudit.errors import InputError
 from loopaudit.labelled import apply_labels
 from loopaudit.labels import Labels
 from loopaudit.report import TranscriptResult
@@ -16,6 +17,52 @@ from loopaudit.scorecard.measure import measure
 from loopaudit.scorecard.model import Scorecard
 from loopaudit.scorecard.null import Null, null_policy
 from loopaudit.scorecard.prices import Prices
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What is done with each input: audit, labels, measuring. Pickled for other processes."""
+
+    options: Options
+    labels: Labels | None
+    prices: Prices | None
+    keep: bool
+
+    def __call__(self, item: Input) -> _Done:
+        return self.measured(audit_input(item, self.options))
+
+    def measured(self, audited: FileAudit) -> _Done:
+        """Measure what was audited; without ``keep`` its transcripts are then let go."""
+        done = _Done(audited)
+        chosen: list[TranscriptResult] = []
+        for transcript in audited.transcripts:
+            if self.labels is not None:
+                entry = self.labels.find(transcript)
+                if entry is None:
+                    done.unlabelled.append(transcript.path)
+                    continue
+                done.used.append(entry)
+                try:
+                    apply_labels(transcript, self.labels.transcripts[entry])
+                except InputError as error:
+                    done.error = error
+                    return done
+            enforced = self.options.mode == "enforced"
+            done.scorecards.append(measure(transcript, enforced=enforced, prices=self.prices))
+            chosen.append(transcript)
+        done.audited = FileAudit(chosen if self.keep else [], audited.failure, audited.ignored)
+        return done
+
+
+@dataclass(slots=True)
+class _Done:
+    """One input, measured. ``used`` are the places of its labels; ``error`` says that they do not fit."""
+
+    audited: FileAudit
+    scorecards: list[Scorecard] = field(default_factory=list)
+    unlabelled: list[str] = field(default_factory=list)
+    used: list[int] = field(default_factory=list)
+    error: InputError | None = None
 
 
 def compare(
@@ -28,17 +75,17 @@ def compare(
     stream: IO[bytes] | None = None,
     on_file: Callable[[Input, FileAudit], None] | None = None,
     on_found: Callable[[Found], Callable[[int], None] | None] | None = None,
+    jobs: int | None = 1,
 ) -> Comparison:
     """Read and replay everything that ``paths`` name once, and measure all policies.
 
     Without ``keep`` no findings are held after a transcript was measured, which bounds the
-    memory of a sweep over many variants.
+    memory of a sweep over many variants. ``jobs`` is as for :func:`loopaudit.audit.audit`.
 
     Raises:
         InputError: a path does not exist, or labels do not fit their transcript.
     """
     options = replace(options, ledger=True)
-    enforced = options.mode == "enforced"
     found = discover(paths)
     on_progress = on_found(found) if on_found is not None else None
     report = new_report(options)
@@ -46,31 +93,50 @@ def compare(
     scorecard = Scorecard()
     unlabelled: list[str] = []
     used: set[int] = set()
-    for item in found.inputs:
-        result = audit_input(item, options, stream=stream, on_progress=on_progress)
-        chosen: list[TranscriptResult] = []
-        for transcript in result.transcripts:
-            if labels is not None:
-                entry = labels.find(transcript)
-                if entry is None:
-                    unlabelled.append(transcript.path)
-                    continue
-                used.add(entry)
-                apply_labels(transcript, labels.transcripts[entry])
-            scorecard.absorb(measure(transcript, enforced=enforced, prices=prices))
-            chosen.append(transcript)
-        add(report, FileAudit(chosen if keep else [], result.failure, result.ignored))
-        if on_file is not None:
-            on_file(item, result)
+    for done in _all(found, _Work(options, labels, prices, keep), jobs, stream, on_file, on_progress):
+        if done.error is not None:
+            raise done.error
+        for measured in done.scorecards:
+            scorecard.absorb(measured)
+        unlabelled += done.unlabelled
+        used.update(done.used)
+        add(report, done.audited)
     return Comparison(
         report=report,
         scorecard=scorecard,
-        nulls=nulls(scorecard, [s.label for s in options.policies], enforced=enforced),
+        nulls=nulls(scorecard, [s.label for s in options.policies], enforced=options.mode == "enforced"),
         judged_by="hindsight" if labels is None else "labels",
         unlabelled=unlabelled,
         unused_labels=[] if labels is None else [t.path for i, t in enumerate(labels.transcripts) if i not in used],
         currency=prices.currency if prices is not None else None,
     )
+
+
+def _all(
+    found: Found,
+    work: _Work,
+    jobs: int | None,
+    stream: IO[bytes] | None,
+    on_file: Callable[[Input, FileAudit], None] | None,
+    on_progress: Callable[[int], None] | None,
+) -> Iterator[_Done]:
+    """Every input measured, in order, however many processes there are."""
+    if jobs is None:
+        jobs = default_jobs(sum(item.size for item in found.inputs))
+    if jobs > 1 and len(found.inputs) > 1 and all(item.path is not None for item in found.inputs):
+        from loopaudit.pool import killed, work_on  # brings in multiprocessing
+
+        def told(item: Input, done: _Done) -> None:
+            if on_file is not None:
+                on_file(item, done.audited)
+
+        yield from work_on(found.inputs, work, lambda item: _Done(killed(item)), jobs, told)
+        return
+    for item in found.inputs:
+        audited = audit_input(item, work.options, stream=stream, on_progress=on_progress)
+        yield work.measured(audited)
+        if on_file is not None:
+            on_file(item, audited)
 
 
 def nulls(scorecard: Scorecard, labels: Sequence[str], *, enforced: bool) -> dict[str, Null]:

@@ -120,7 +120,6 @@ class Policy:
     """What of the text itself its rule reads: then a redacted transcript replays differently."""
 
 
-
 @dataclass(frozen=True, slots=True)
 class Selected:
     """A policy with its parameters as chosen for a run; ``label`` names it in reports."""

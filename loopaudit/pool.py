@@ -12,13 +12,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from multiprocessing import get_context
-from typing import Final
+from typing import Final, TypeVar
 
 from loopaudit.audit import FileAudit, Options, audit_input
 from loopaudit.discover import Input
 from loopaudit.errors import ExitCode
 from loopaudit.report import FileProblem
+
+T = TypeVar("T")
 
 TASK_BYTES: Final = 8 << 20
 """Input of one task, about; a task per small file would cost 40 % more."""
@@ -30,40 +33,52 @@ def audit_inputs(
     jobs: int,
     on_file: Callable[[Input, FileAudit], None] | None = None,
 ) -> list[FileAudit]:
-    """Audit inputs with ``jobs`` processes; results stand in the order of ``inputs``.
+    """Audit inputs with ``jobs`` processes, as :func:`work_on` does."""
+    return work_on(inputs, partial(_audited, options), killed, jobs, on_file)
 
-    ``on_file`` is called for each finished input, in the order in which they finish.
+
+def work_on(
+    inputs: Sequence[Input],
+    work: Callable[[Input], T],
+    lost: Callable[[Input], T],
+    jobs: int,
+    on_done: Callable[[Input, T], None] | None = None,
+) -> list[T]:
+    """Do ``work`` on each input with ``jobs`` processes; results stand in the order of ``inputs``.
+
+    ``work`` and its results are pickled. ``lost`` makes the result of an input whose worker was
+    killed. ``on_done`` is called for each finished input, in the order in which they finish.
     """
-    done: dict[int, FileAudit] = {}
+    done: dict[int, T] = {}
 
-    def finished(task: Sequence[int], results: Sequence[FileAudit]) -> None:
+    def finished(task: Sequence[int], results: Sequence[T]) -> None:
         for index, result in zip(task, results, strict=True):
             done[index] = result
-            if on_file is not None:
-                on_file(inputs[index], result)
+            if on_done is not None:
+                on_done(inputs[index], result)
 
-    _run(_tasks(inputs), inputs, options, jobs, finished)
+    _run(_tasks(inputs), inputs, work, jobs, finished)
     # Each of what a broken pool left behind, in a pool of its own.
     for index in [i for i in range(len(inputs)) if i not in done]:
-        _run([[index]], inputs, options, 1, finished)
+        _run([[index]], inputs, work, 1, finished)
         if index not in done:
-            finished([index], [_killed(inputs[index])])
+            finished([index], [lost(inputs[index])])
     return [done[index] for index in range(len(inputs))]
 
 
 def _run(
     tasks: Sequence[Sequence[int]],
     inputs: Sequence[Input],
-    options: Options,
+    work: Callable[[Input], T],
     jobs: int,
-    finished: Callable[[Sequence[int], Sequence[FileAudit]], None],
+    finished: Callable[[Sequence[int], Sequence[T]], None],
 ) -> None:
     """Run tasks until all are done or the pool breaks."""
     pool = ProcessPoolExecutor(min(jobs, len(tasks)), mp_context=get_context("spawn"))
     try:
-        running: dict[Future[list[FileAudit]], Sequence[int]] = {}
+        running: dict[Future[list[T]], Sequence[int]] = {}
         for task in tasks:
-            running[pool.submit(_audit, [inputs[i] for i in task], options)] = task
+            running[pool.submit(_task, [inputs[i] for i in task], work)] = task
         while running:
             ready, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in ready:
@@ -76,9 +91,13 @@ def _run(
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _audit(inputs: Sequence[Input], options: Options) -> list[FileAudit]:
+def _task(inputs: Sequence[Input], work: Callable[[Input], T]) -> list[T]:
     """One task, in a worker."""
-    return [audit_input(item, options) for item in inputs]
+    return [work(item) for item in inputs]
+
+
+def _audited(options: Options, item: Input) -> FileAudit:
+    return audit_input(item, options)
 
 
 def _tasks(inputs: Sequence[Input]) -> list[list[int]]:
@@ -95,7 +114,8 @@ def _tasks(inputs: Sequence[Input]) -> list[list[int]]:
     return tasks
 
 
-def _killed(item: Input) -> FileAudit:
+def killed(item: Input) -> FileAudit:
+    """The result of an input that took its process with it."""
     message = f"{item.name}: the process that read it was killed"
     hint = "out of memory? try it alone with --jobs 1"
     return FileAudit(failure=FileProblem(item.name, message, hint, ExitCode.INTERNAL))

@@ -1,20 +1,23 @@
 """Tells which format a transcript has, by its content alone.
 
 Every reader's sniffer looks at the same :class:`~loopaudit.source.Probe`; the first in rank
-order that claims it reads it. An input that nobody claims gets an error that names the
-formats it resembles most and what was looked for.
+order that claims it reads it; readers of installed packages are asked after all others. An
+input that nobody claims gets an error that names the formats it resembles most and what was looked for.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from loopaudit.errors import InputError
 from loopaudit.reader import Reader
 from loopaudit.registry import readers
 from loopaudit.source import Probe, Source
+
+PROSE: Final = frozenset("a an and as at by each for in is it its not of on one or the then to with".split())
+"""Words of the formats' descriptions that are no names of the formats, even where a file has such a key."""
 
 
 def recognise(source: Source, format_id: str | None = None) -> Reader:
@@ -32,7 +35,8 @@ def recognise(source: Source, format_id: str | None = None) -> Reader:
         return reader
     if probe.shape == "empty":
         raise InputError(f"{source.name}: the file is empty")
-    raise InputError(f"{source.name}: not a transcript in any known format", hint=_nearest(probe))
+    broken = "".join(f"; {error.message}" for error in readers().installed()[1])
+    raise InputError(f"{source.name}: not a transcript in any known format", hint=_nearest(probe) + broken)
 
 
 def claim(probe: Probe) -> Reader | None:
@@ -40,6 +44,9 @@ def claim(probe: Probe) -> Reader | None:
     if probe.shape == "empty":
         return None
     for reader in ranked():
+        if reader.sniff(probe) is not None:
+            return reader
+    for reader in sorted(readers().installed()[0], key=lambda r: (r.rank, r.id)):
         if reader.sniff(probe) is not None:
             return reader
     return None
@@ -62,12 +69,14 @@ def ranked() -> Iterator[Reader]:
 
 def _nearest(probe: Probe) -> str:
     """A hint with the formats whose description shares most words with the content's keys."""
-    keys = _keys(probe)
+    keys = _keys(probe) - PROSE
     everyone = list(ranked())
-    scored = sorted(everyone, key=lambda r: -len(keys & set(re.findall(r"[\w$]+", r.looked_for))))
-    near = [r for r in scored if keys & set(re.findall(r"[\w$]+", r.looked_for))][:3]
+    shared = {r.id: len(keys & set(re.findall(r"[\w$]+", r.looked_for))) for r in everyone}
+    near = [r for r in sorted(everyone, key=lambda r: -shared[r.id]) if shared[r.id]][:3]
     if probe.shape == "other":
         return "it is not JSON; `loopaudit formats` lists what can be read"
+    if probe.shape == "directory":
+        return "a directory as a whole is a transcript in few formats only; name a file in it"
     if not near:
         return f"looked for {len(everyone)} formats, see `loopaudit formats`; --format NAME reads it as one of them"
     listed = "; ".join(f"{r.id} (has {r.looked_for})" for r in near)

@@ -4,7 +4,8 @@ No list of plug-ins is kept anywhere. A built-in plug-in is a module of ``polici
 ``readers`` or ``reports`` with the constant of its kind; an installed package offers more
 through the entry-point groups ``loopaudit.policies``, ``loopaudit.readers`` and
 ``loopaudit.reports``. Entry points are looked up only when asked for a name that is not
-built in, or for everything, because that alone costs more than starting the interpreter.
+built in, when no built-in reader claims a transcript, or for a list of everything: that alone
+costs more than starting the interpreter. A built-in plug-in is never replaced by an installed one.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
-from loopaudit.errors import PluginError, UsageError, did_you_mean
+from loopaudit.errors import LoopauditError, PluginError, UsageError, did_you_mean
+from loopaudit.foreign import loaded
 from loopaudit.policy import Policy
 from loopaudit.reader import Reader
 from loopaudit.report import Reporter
@@ -38,6 +40,8 @@ class Registry(Generic[P]):
         self._kind: type[P] = kind
         self._word = word
         self._loaded: dict[str, P] = {}
+        self._order: list[str] = []
+        self._offered: dict[str, Any] | None = None
 
     def module_names(self) -> list[str]:
         """Names of the built-in modules, sorted (``openhands_sdk``)."""
@@ -73,13 +77,16 @@ class Registry(Generic[P]):
     def ordered(self) -> Iterator[P]:
         """Every built-in plug-in by its ``rank``, each imported no earlier than it is asked for.
 
-        The rank is read from the text of the module, which costs a hundredth of importing it.
+        The rank is read from the text of the module, which costs a hundredth of importing it;
+        once, because every transcript asks for this order.
         """
-        ranks = {}
-        for name in self.module_names():
-            found = _RANK.search((_ROOT / self.folder / f"{name}.py").read_bytes())
-            ranks[name] = int(found.group(1)) if found is not None else 0
-        for name in sorted(ranks, key=lambda n: (ranks[n], n)):
+        if not self._order:
+            ranks = {}
+            for name in self.module_names():
+                found = _RANK.search((_ROOT / self.folder / f"{name}.py").read_bytes())
+                ranks[name] = int(found.group(1)) if found is not None else 0
+            self._order = sorted(ranks, key=lambda n: (ranks[n], n))
+        for name in self._order:
             yield self.load(name)
 
     def get(self, id: str) -> P:
@@ -91,16 +98,52 @@ class Registry(Generic[P]):
         name = id.replace("-", "_")
         if name in self.module_names():
             return self.load(name)
-        for entry in self.installed():
-            if entry.name == id:
-                return self._checked(entry.load(), f"entry point {id}")
-        raise UsageError(f"unknown {self._word} {id!r}", hint=did_you_mean(id, self.ids()))
+        if id in self._entries():
+            return self._installed(id)
+        raise UsageError(f"unknown {self._word} {id!r}", hint=did_you_mean(id, [*self.ids(), *self.installed_ids()]))
 
-    def installed(self) -> Iterator[Any]:
-        """Entry points that other packages offer for this kind."""
-        from importlib.metadata import entry_points
+    def knows(self, id: str) -> bool:
+        """Whether there is a plug-in of this id; an installed one is not loaded."""
+        return id in self.ids() or id in self._entries()
 
-        return iter(entry_points(group=f"loopaudit.{self.folder}"))
+    def installed_ids(self) -> list[str]:
+        """Ids of the plug-ins that other packages offer, sorted; none of them is loaded."""
+        return sorted(self._entries())
+
+    def installed(self) -> tuple[list[P], list[LoopauditError]]:
+        """The plug-ins that other packages offer, in the order of their ids, and what is wrong with the rest."""
+        found: list[P] = []
+        broken: list[LoopauditError] = []
+        for name in self.installed_ids():
+            try:
+                found.append(self._installed(name))
+            except LoopauditError as error:
+                broken.append(error)
+        return found, broken
+
+    def _entries(self) -> dict[str, Any]:
+        """The entry points of this kind by name, looked up once."""
+        if self._offered is None:
+            from importlib.metadata import entry_points
+
+            built_in = set(self.ids())
+            offered = entry_points(group=f"loopaudit.{self.folder}")
+            self._offered = {entry.name: entry for entry in offered if entry.name not in built_in}
+        return self._offered
+
+    def _installed(self, id: str) -> P:
+        """Load what an entry point names; its package's code runs."""
+        plugin = self._loaded.get(id)
+        if plugin is None:
+            entry = self._entries()[id]
+            where = f"the installed {self._word} {id!r} ({entry.value})"
+            found = loaded(f"{where} cannot be loaded", entry.load)
+            if not isinstance(found, self._kind):
+                raise PluginError(f"{where} is no {self._kind.__name__}")
+            if found.id != id:
+                raise PluginError(f"{where} calls itself {found.id!r}", hint="entry point and id have the same name")
+            self._loaded[id] = plugin = found
+        return plugin
 
 
 @cache

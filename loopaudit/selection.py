@@ -98,7 +98,7 @@ def _known(name: str, named: Mapping[str, str], extra: Mapping[str, Policy]) -> 
     try:
         return policies().get(name)
     except UsageError as error:
-        choices = [*policies().ids(), *GROUPS, *named, *extra]
+        choices = [*policies().ids(), *policies().installed_ids(), *GROUPS, *named, *extra]
         raise UsageError(error.message, hint=did_you_mean(name, choices) or "see `loopaudit policies`") from None
 
 

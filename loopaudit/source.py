@@ -41,6 +41,9 @@ PREFIX_RECORDS: Final = 50
 PREFIX_BYTES: Final = 1 << 18
 """How much of a transcript is looked at to recognise its format, at most."""
 
+ENOUGH_RECORDS: Final = 10
+"""Whole records that tell a format without the one that the prefix cuts off."""
+
 MAX_LINE: Final = 1 << 30
 """Longest line or document in bytes that is read at all."""
 
@@ -405,23 +408,16 @@ def _shape(lines: list[bytes], name: str, *, whole: bool) -> Probe:
     A first line longer than the prefix counts as a record, since more lines may follow; its
     (cut) value is then the only record and the document at once.
     """
-    cut = not whole and not lines[-1].endswith(b"\n")
-    records: list[Any] = []
-    for line in lines[:-1] if cut else lines:
-        try:
-            records.append(tolerant_loads(line))
-        except ValueError:
-            continue
-    if cut:
-        records.append(complete_prefix(lines[-1]))
-    records = [r for r in records if isinstance(r, (dict, list))]
     spread = len(lines) > 1 and _pretty_printed(lines)
-    if records and not spread:
-        probe = Probe("records", name)
-        probe.records = records
-        if len(lines) == 1:
-            probe.document = records[0]
-        return probe
+    if not spread:
+        # Only now: no line of a document that is spread over them is a record.
+        records = _records(lines, cut=not whole and not lines[-1].endswith(b"\n"))
+        if records:
+            probe = Probe("records", name)
+            probe.records = records
+            if len(lines) == 1:
+                probe.document = records[0]
+            return probe
     text = b"".join(lines)
     if text.lstrip()[:1] in (b"{", b"["):
         document = None
@@ -439,6 +435,22 @@ def _shape(lines: list[bytes], name: str, *, whole: bool) -> Probe:
     probe = Probe("other", name)
     probe.text = text[:4096].decode("utf-8", "replace")
     return probe
+
+
+def _records(lines: list[bytes], *, cut: bool) -> list[Any]:
+    """The objects and lists among the lines; of a last line that is cut, what is complete of it.
+
+    The cut line costs as much as all others, so it is left alone where they are enough.
+    """
+    records: list[Any] = []
+    for line in lines[:-1] if cut else lines:
+        try:
+            records.append(tolerant_loads(line))
+        except ValueError:
+            continue
+    if cut and len(records) < ENOUGH_RECORDS:
+        records.append(complete_prefix(lines[-1]))
+    return [r for r in records if isinstance(r, (dict, list))]
 
 
 def _pretty_printed(lines: list[bytes]) -> bool:

@@ -68,6 +68,7 @@ def sweep(
     stream: IO[bytes] | None = None,
     on_file: Callable[[Input, FileAudit], None] | None = None,
     on_found: Callable[[Found], Callable[[int], None] | None] | None = None,
+    jobs: int | None = 1,
 ) -> Sweep:
     """Replay every combination of the parameters over ``paths``.
 
@@ -103,6 +104,7 @@ def sweep(
         stream=stream,
         on_file=on_file,
         on_found=on_found,
+        jobs=jobs,
     )
     defaults = base.policy.params().as_dict()
     fixed = {

@@ -54,6 +54,14 @@ def told(
 
 A = [seen("k", 7), seen("k", 8)]
 
+ESCALATING = [seen("k", 7, "warn"), seen("k", 8, "block"), seen("k", 10, "warn")]
+
+
+def shifted(calls: int) -> list[Seen]:
+    """The escalating firings with calls added before them."""
+    return [seen("k", item.finding.call + calls, item.finding.action.slug) for item in ESCALATING]
+
+
 STATES: list[tuple[str, list[Seen], list[Seen], list[tuple[str, list[int]]]]] = [
     ("same", A, A, [("unchanged", [7, 8])]),
     ("third copy", A, [*A, seen("k", 9)], [("new", [9]), ("unchanged", [7, 8])]),
@@ -68,6 +76,14 @@ STATES: list[tuple[str, list[Seen], list[Seen], list[tuple[str, list[int]]]]] = 
     ("swapped issue", A[:1], [seen("other", 7)], [("new", [7]), ("vanished", [7])]),
     ("other policy", A[:1], [*A[:1], seen("k", 7, policy="q")], [("new", [7]), ("unchanged", [7])]),
     ("replies without calls", [seen("", 0)], [seen("", 0), seen("", 0)], [("new", [0]), ("unchanged", [0])]),
+    ("actions shifted by one", ESCALATING, shifted(1), [("moved", [8, 11]), ("moved", [9])]),
+    ("actions shifted onto each other", ESCALATING, shifted(3), [("moved", [10, 13]), ("moved", [11])]),
+    (
+        "actions swapped",
+        ESCALATING[:2],
+        [seen("k", 7, "block"), seen("k", 8, "warn")],
+        [("changed", [7]), ("changed", [8])],
+    ),
     ("another conversation", A[:1], [seen("k", 7, conversation=2)], [("moved", [7])]),
 ]
 

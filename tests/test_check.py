@@ -309,6 +309,7 @@ def test_damaged_records(suite: Folder) -> None:
     # One damaged record, one message, five responses and five results.
     assert "1 damaged records, 8.333 % of all; at most 0 % are allowed" in flat(done.out)
     share = re.search(r"--max-damaged (\S+)", done.out)
+    assert flat(suite.check("--max-damaged", "0").out).count("--max-damaged") == 1
     assert share is not None
     assert suite.check("--max-damaged", share.group(1)).code == 0
     suite.write("runs/loop.expect.toml", 'max-damaged = 0.1\n[[expect]]\npolicy = "atomcode"\n')

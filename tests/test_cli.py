@@ -193,6 +193,24 @@ def test_a_closed_pipe_is_no_error() -> None:
     assert done.stdout.startswith(b"loopaudit")
 
 
+@pytest.mark.parametrize("command", [["replay", "--full"], ["validate"], ["convert"], ["replay", "--report", "jsonl"]])
+def test_a_closed_pipe_is_no_finding(tmp_path: Path, command: list[str]) -> None:
+    """More than a pipe holds is written, and nobody reads it."""
+    line = '{"type":"tool_call","name":"f","arguments":{"n":1}}\n{"type":"tool_result","output":"x","error":"%s"}\n'
+    transcript = tmp_path / "long.jsonl"
+    transcript.write_text('{"type":"header","format":"loopaudit","version":1}\n' + line % ("e" * 200) * 900)
+    with subprocess.Popen(
+        [sys.executable, "-m", "loopaudit", command[0], str(transcript), *command[1:]],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.wait(60) == 0
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+
+
 def test_policies_and_parameters_from_the_command_line() -> None:
     strict = report(CATCH, "-p", "atomcode(threshold=2)", "-p", "koda", "--set", "atomcode.window=9")
     labels = [p["label"] for p in strict["transcripts"][0]["policies"]]

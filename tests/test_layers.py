@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[1] / "loopaudit"
 
 LAYERS = {
-    0: "errors canonical text version partial schemas memory toml",
+    0: "errors canonical text version partial schemas memory toml reflow foreign",
     1: "events findings tools failure gating.checks",
     2: "source expand emit identity totals examples guardkit readerkit",
     3: "reader policy report",
@@ -75,7 +75,7 @@ def test_package_files_are_empty(path: Path) -> None:
 
 
 def test_broad_handlers_are_four_at_most() -> None:
-    """Around a guard's judge, one transcript, the top of the program, and a policy file being loaded."""
+    """Around a guard's judge, one transcript, the top of the program, and foreign code being loaded."""
     found = []
     for path in modules():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

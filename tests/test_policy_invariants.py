@@ -223,8 +223,7 @@ def test_every_weird_call_alone(name: str) -> None:
 
 # -- memory and time -----------------------------------------------------------------------
 
-CALLS = 40_000
-BLOCK = 4_000
+STRETCHES = 10
 SMALL_CAP = 1_024
 """Keys per generation in this test, so that rare events, too, have filled every map by half-time."""
 
@@ -257,13 +256,13 @@ def footprint(root: Any) -> int:
     return total
 
 
-def endless(start: int, busy: bool) -> list[Batch]:
+def endless(start: int, calls: int, busy: bool) -> list[Batch]:
     """A stretch of a turn in which nothing repeats: new calls, some new tools, new outputs.
 
     A *busy* turn also runs commands and edits, and a fifth of it fails.
     """
     made = []
-    for i in range(start, start + BLOCK):
+    for i in range(start, start + calls):
         tool = f"tool_{i}" if i % 5 == 0 else ("read", "Bash", "edit_file")[i % 3 if busy else 0]
         result = Result(f"output {i}", busy and i % 5 == 1)
         result.has_error = result.failed
@@ -273,9 +272,9 @@ def endless(start: int, busy: bool) -> list[Batch]:
 
 
 @every_policy
-@pytest.mark.parametrize("busy", [False, True], ids=["quiet", "busy"])
+@pytest.mark.parametrize(("busy", "calls"), [(False, 200_000), (True, 40_000)], ids=["quiet", "busy"])
 def test_an_endless_turn_costs_bounded_memory_and_steady_time(
-    name: str, busy: bool, monkeypatch: pytest.MonkeyPatch
+    name: str, busy: bool, calls: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make = Recent.__init__
     monkeypatch.setattr(Recent, "__init__", lambda self, cap=None: make(self, SMALL_CAP))
@@ -283,8 +282,8 @@ def test_an_endless_turn_costs_bounded_memory_and_steady_time(
     guard = policy.start(policy.params(), context_for(policy))
     sizes = []
     seconds = []
-    for start in range(0, CALLS, BLOCK):
-        batches = endless(start + 1, busy)
+    for start in range(0, calls, calls // STRETCHES):
+        batches = endless(start + 1, calls // STRETCHES, busy)
         before = time.process_time()
         for batch in batches:
             for decision in guard.judge(batch):

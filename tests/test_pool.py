@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -35,20 +36,18 @@ def test_tasks_hold_every_input_once_and_the_largest_come_first() -> None:
 def test_a_killed_worker_costs_its_own_input_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("a", "b", "c"):
         (tmp_path / f"{name}.jsonl").write_bytes((SAMPLES / "invoices-same-grep.jsonl").read_bytes())
-    monkeypatch.setattr(pool, "_audit", _kill_or_audit)
+    monkeypatch.setattr(pool, "_task", _kill_or_work)
     inputs = [Input(tmp_path / f"{name}.jsonl", named=True, size=9 << 20) for name in ("a", "killer", "b", "c")]
     done = pool.audit_inputs(inputs, Options(policies=select(["koda"])), 2)
     assert [bool(d.transcripts) for d in done] == [True, False, True, True]
     assert done[1].failure is not None and "killed" in done[1].failure.message
 
 
-def _kill_or_audit(inputs: list[Input], options: Options) -> list[FileAudit]:
+def _kill_or_work(inputs: list[Input], work: Callable[[Input], FileAudit]) -> list[FileAudit]:
     """Stands in for a worker's task: the system kills it at one input."""
-    from loopaudit.audit import audit_input
-
     if any(item.name.endswith("killer.jsonl") for item in inputs):
         os.kill(os.getpid(), signal.SIGKILL)
-    return [audit_input(item, options) for item in inputs]
+    return [work(item) for item in inputs]
 
 
 def test_every_finished_input_is_told_once() -> None:

@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 
 from loopaudit.audit import Options, audit
+from loopaudit.registry import readers
 from loopaudit.report import TranscriptResult
 from loopaudit.selection import MISSION, select
 
 SAMPLES = Path(__file__).parents[1] / "sample_transcripts"
 FILES = sorted(p for p in SAMPLES.iterdir() if p.suffix in (".json", ".jsonl"))
+FORMATS = sorted((SAMPLES / "formats").iterdir())
 
 
 @cache
@@ -39,9 +41,22 @@ def loops(name: str) -> list[str]:
     return [e.kind for e in replayed(name).episodes if e.kind != "waiting"]
 
 
+def rows() -> list[tuple[str, str]]:
+    """File and format of each row of the tables in the README."""
+    return re.findall(r"^\| `([\w.-]+\.jsonl?)` \| ([^|]+) \|", (SAMPLES / "README.md").read_text(), re.MULTILINE)
+
+
 def test_the_readme_names_every_sample() -> None:
-    told = set(re.findall(r"`([\w.-]+\.jsonl?)`", (SAMPLES / "README.md").read_text()))
-    assert told == {p.name for p in FILES}
+    assert sorted(name for name, _ in rows()) == sorted(p.name for p in (*FILES, *FORMATS))
+
+
+@pytest.mark.parametrize("path", FORMATS, ids=lambda path: path.name)
+def test_the_readme_tells_format_and_calls(path: Path) -> None:
+    assert (path.name, readers().get(path.name.partition(".")[0]).title) in rows()
+    transcripts = audit([str(path)], Options(policies=select(["atomcode"]))).transcripts
+    told = re.search(rf"`{re.escape(path.name)}` \|.*\| (\d+) calls", (SAMPLES / "README.md").read_text())
+    assert told is not None
+    assert int(told[1]) == sum(t.counts["calls"] for t in transcripts)
 
 
 CATCHES = [

@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
-from loopaudit.errors import InputError, LoopauditError, PluginError
+from loopaudit.errors import InputError, PluginError
+from loopaudit.foreign import loaded
 from loopaudit.policy import Policy
 
 
@@ -41,12 +42,8 @@ def _load(file: Path) -> list[Policy]:
     module = module_from_spec(spec)
     # Dataclasses look their module up by name while they are made.
     sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except LoopauditError:
-        raise
-    except (Exception, SystemExit) as error:
-        raise PluginError(f"{file}: failed while it was loaded: {type(error).__name__}: {error}") from error
+    run = spec.loader.exec_module
+    loaded(f"{file}: failed while it was loaded", lambda: run(module))
     declared = getattr(module, "POLICIES", None) or [getattr(module, "POLICY", None)]
     policies = [policy for policy in declared if isinstance(policy, Policy)]
     if not policies or len(policies) != len(declared):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loopaudit.cli._options import report_error, write_output
+from loopaudit.cli._writing import report_error, write_output
 from loopaudit.errors import ExitCode, UsageError, did_you_mean
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ def write_all(
     width: int | None,
 ) -> None:
     """Write every report that was asked for."""
+    from loopaudit.reportkit.wording import some
     from loopaudit.scorekit.show import PLAIN_WIDTH, show
 
     for name, file in chosen:
@@ -84,6 +85,11 @@ def write_all(
     if ("terminal", None) not in chosen:
         for problem in comparison.report.failures:
             report_error(problem.message, problem.hint)
+    # The page of a sweep has no place for them, and a sweep keeps no transcripts that could tell more.
+    if ("terminal", None) not in chosen or not comparison.report.transcripts:
+        for label, card in comparison.scorecard.cards.items():
+            if crashed := card.status.get("crashed"):
+                report_error(f"{label}: the policy failed in {some(crashed, 'transcript')}", None)
 
 
 def exit_code(comparison: Comparison, *, strict: bool = False) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -176,6 +175,19 @@ def load_config(file: Path | None, no_config: bool, policy_files: list[Path] | N
     return load_config(file, Path.cwd(), policies_from(policy_files or ()))
 
 
+def paths_of(paths: list[str] | None, config: Config | None) -> list[str]:
+    """The transcripts of a run: those named on the command line, or the configuration's.
+
+    Raises:
+        UsageError: neither names any.
+    """
+    chosen = paths or list(config.paths if config is not None else ())
+    if not chosen:
+        hint = "name files or directories, or - for standard input, or set `paths` in a configuration"
+        raise UsageError("no transcript given", hint=hint)
+    return chosen
+
+
 def given(context: typer.Context) -> frozenset[str]:
     """Names of the parameters that stand on the command line; these win over the configuration."""
     sources = {name: context.get_parameter_source(name) for name in context.params}
@@ -267,30 +279,3 @@ def replay_options(
         max_expanded=max_expanded << 20,
         tool_kinds=kinds,
     )
-
-
-def write_output(data: bytes, target: str | None) -> None:
-    """Write to a file, or to standard output when ``target`` is ``None`` or ``-``.
-
-    Raises:
-        UsageError: the file cannot be written.
-    """
-    if target in (None, "-"):
-        sys.stdout.flush()
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
-        return
-    path = Path(str(target))
-    try:
-        path.write_bytes(data)
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
-
-
-def report_error(message: str, hint: str | None) -> None:
-    """One sentence and its hint on standard error."""
-    from loopaudit.text import visible
-
-    sys.stderr.write(f"loopaudit: error: {visible(message)}\n")
-    if hint:
-        sys.stderr.write(f"  hint: {visible(hint)}\n")

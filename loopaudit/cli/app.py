@@ -14,7 +14,7 @@ from pathlib import Path
 
 import typer
 
-from loopaudit.cli._options import report_error
+from loopaudit.cli._writing import report_error
 from loopaudit.errors import ExitCode, LoopauditError
 
 EPILOG = (
@@ -68,14 +68,15 @@ def run(arguments: list[str]) -> int:
     try:
         _start(names, arguments)
     except SystemExit as stop:
+        if isinstance(stop.__context__, BrokenPipeError):
+            # click ends so; its code 1 would say that something was found.
+            return _no_reader()
         return stop.code if isinstance(stop.code, int) else ExitCode.OK if stop.code is None else ExitCode.USAGE
     except LoopauditError as error:
         report_error(error.message, error.hint)
         return error.exit_code
     except BrokenPipeError:
-        # The reader of our output went away (`| head`): not our failure, and nothing to say.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return ExitCode.OK
+        return _no_reader()
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
@@ -87,6 +88,12 @@ def run(arguments: list[str]) -> int:
 def _start(names: list[str], arguments: list[str]) -> None:
     build(names)(arguments, prog_name="loopaudit")
     sys.stdout.flush()
+
+
+def _no_reader() -> int:
+    """The reader of our output went away (`| head`): not our failure, and nothing to say."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return ExitCode.OK
 
 
 def _internal(error: Exception) -> int:

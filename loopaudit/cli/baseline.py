@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loopaudit.cli import _options as options
+from loopaudit.cli._writing import report_error, report_failures
 from loopaudit.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -72,8 +73,8 @@ def command(
     """
     from loopaudit.audit import audit
     from loopaudit.checking import prune_only, renew
+    from loopaudit.cli._progress import Progress
     from loopaudit.cli.check import day
-    from loopaudit.cli.replay import _Progress
     from loopaudit.configuration.config import NONE
     from loopaudit.gating.baseline import FILE_NAME
 
@@ -105,7 +106,7 @@ def command(
         from loopaudit.gating.baseline import read
 
         read(file)  # a wrong baseline is told before the work
-    with _Progress() as progress:
+    with Progress() as progress:
         workers = 1 if policy_file else jobs  # other processes cannot import a policy from a file
         report = audit(chosen_paths, chosen, on_found=progress.found, on_file=progress.finished, jobs=workers)
     _refuse(report)
@@ -115,14 +116,11 @@ def command(
 
 def _refuse(report: Report) -> None:
     """Write no baseline of a run that did not see everything."""
-    for failed in report.failures:
-        options.report_error(failed.message, failed.hint)
-    crashed = [(t.path, p) for t in report.transcripts for p in t.policies if p.status == "crashed"]
-    for path, result in crashed:
-        options.report_error(f"{path}: {result.label}: {'; '.join(result.reasons)}", None)
-    code = max([f.exit_code for f in report.failures] + [ExitCode.INTERNAL] * bool(crashed), default=0)
+    report_failures(report)
+    crashed = any(p.status == "crashed" for t in report.transcripts for p in t.policies)
+    code = max([f.exit_code for f in report.failures] + [ExitCode.INTERNAL] * crashed, default=0)
     if not code and not report.transcripts:
-        options.report_error("no transcript was found", None)
+        report_error("no transcript was found", None)
         code = ExitCode.INPUT
     if code:
         typer.echo("the baseline was not written", err=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loopaudit.cli import _options as options
+from loopaudit.cli._writing import write_output
 from loopaudit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def command(
     command that accepts it. Never asks and changes nothing.
     """
     from loopaudit.checking import Commands, check
-    from loopaudit.cli.replay import _Progress
+    from loopaudit.cli._progress import Progress
     from loopaudit.configuration.config import NONE
     from loopaudit.output import lowest_action, outputs, write_step_summary
     from loopaudit.reportkit.checkpage import check_page
@@ -146,7 +147,7 @@ def command(
         options=options.repeated(context, options.REPLAY_NAMES),
         baseline_options=f" -o{options.repeated(context, ['baseline']).partition('--baseline')[2]}" if baseline else "",
     )
-    with _Progress() as progress:
+    with Progress() as progress:
         result = check(
             chosen_paths,
             chosen,
@@ -164,7 +165,7 @@ def command(
     taken = any(target.file is None for target in targets)
     show(lambda columns: check_page(result, columns), sys.stderr if taken else sys.stdout, width=width)
     for target in targets:
-        options.write_output(target.render(result, {"width": str(width)} if width else {}), target.file)
+        write_output(target.render(result, {"width": str(width)} if width else {}), target.file)
     write_step_summary(result, targets)
     assert result.gate is not None
     if result.gate.exit_code:

@@ -14,9 +14,11 @@ from loopaudit.errors import UsageError
 
 
 def command(
+    context: typer.Context,
     paths: options.Paths = None,
     policy: options.Policies = None,
     settings: options.Settings = None,
+    policy_file: options.PolicyFiles = None,
     report: comparing.Outputs = None,
     sort: Annotated[
         str,
@@ -59,15 +61,16 @@ def command(
     ] = False,
     width: comparing.Width = None,
     max_expanded: options.MaxExpanded = 4096,
+    jobs: options.Jobs = None,
+    config_file: options.ConfigFile = None,
+    no_config: options.NoConfig = False,
 ) -> None:
     """Compare policies on the same recordings.
 
     Shows for each policy the loops it caught and missed, how late, what it would have avoided,
     and how often it was wrong, beside a plain step limit that intervenes as often.
     """
-    if not paths:
-        raise UsageError("no transcript given", hint="name files or directories, or - for standard input")
-    from loopaudit.cli.replay import _Progress
+    from loopaudit.cli._progress import Progress
     from loopaudit.comparison import compare
     from loopaudit.labels import load_labels
     from loopaudit.scorecard.comparison import ordered
@@ -78,6 +81,8 @@ def command(
     from loopaudit.scorekit.shape import comparison_json
     from loopaudit.scorekit.show import show
 
+    config = options.load_config(config_file, no_config, policy_file)
+    paths = options.paths_of(paths, config)
     chosen = options.replay_options(
         policy=policy,
         settings=settings,
@@ -87,6 +92,9 @@ def command(
         format_id=format_id,
         tools=tools,
         max_expanded=max_expanded,
+        policy_files=policy_file,
+        config=config,
+        said=options.given(context),
     )
     ordered([], sort)
     targets = comparing.targets(report or ())
@@ -95,7 +103,7 @@ def command(
 
         hint = did_you_mean(explain[0], [s.label for s in chosen.policies])
         raise UsageError(f"--explain: {explain[0]!r} is not compared", hint=hint or "add it with -p")
-    with _Progress() as progress:
+    with Progress() as progress:
         result = compare(
             paths,
             chosen,
@@ -103,6 +111,7 @@ def command(
             prices=load_prices(prices) if prices is not None else None,
             on_found=progress.found,
             on_file=progress.finished,
+            jobs=1 if policy_file else jobs,  # other processes cannot import a policy from a file
         )
     if explain is not None:
         label, call = explain

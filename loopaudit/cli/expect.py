@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from loopaudit.cli import _options as options
+from loopaudit.cli._writing import report_failures, write_output
 from loopaudit.errors import ExitCode, InputError, UsageError
 
 
@@ -65,22 +66,21 @@ def command(
     for item in inputs:
         report = new_report(chosen)
         add(report, audit_input(item, chosen))
-        for failed in report.failures:
-            options.report_error(failed.message, failed.hint)
-            code = max(code, failed.exit_code)
+        report_failures(report)
+        code = max([code, *(failed.exit_code for failed in report.failures)])
         if not report.transcripts:
             continue
         if any(p.status == "crashed" for t in report.transcripts for p in t.policies):
             code = ExitCode.INTERNAL
         text = written(report, item.path.name if item.path is not None else "<stdin>")
         if to_screen or item.path is None:
-            options.write_output(text.encode(), None)
+            write_output(text.encode(), None)
             continue
         file = target(item.path)
         if file in made:
             file = item.path.with_name(item.path.name + ".expect.toml")
         made[file] = text
-        options.write_output(text.encode(), str(file))
+        write_output(text.encode(), str(file))
         typer.echo(f"wrote {file}")
     if not made and not to_screen and not code:
         raise InputError("no transcript was found, nothing was written")

@@ -12,10 +12,13 @@ def command(
 ) -> None:
     """List the transcript formats: how each is recognised and what it carries."""
     from loopaudit.catalogue import formats_json, formats_text
+    from loopaudit.cli._installed import report_broken
+    from loopaudit.registry import readers
 
     if as_json:
         typer.echo(formats_json())
-        return
-    from rich.console import Console
+    else:
+        from rich.console import Console
 
-    formats_text(Console(highlight=False, emoji=False))
+        formats_text(Console(highlight=False, emoji=False))
+    report_broken(readers().installed()[1])

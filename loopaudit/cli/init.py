@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from loopaudit.cli import _options as options
+from loopaudit.cli._writing import write_output
 from loopaudit.errors import UsageError
 
 
@@ -24,10 +24,10 @@ def command(
 
     text = starter()
     if to_screen:
-        options.write_output(text.encode(), None)
+        write_output(text.encode(), None)
         return
     file = folder / FILE_NAME
     if file.exists() and not force:
         raise UsageError(f"{file} is there already", hint="--force overwrites it")
-    options.write_output(text.encode(), str(file))
+    write_output(text.encode(), str(file))
     typer.echo(f"wrote {file}")

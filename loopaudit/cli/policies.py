@@ -13,10 +13,13 @@ def command(
 ) -> None:
     """List the policies: idea, actions, what each needs of a recording, and defaults."""
     from loopaudit.catalogue import policies_json, policies_text
+    from loopaudit.cli._installed import report_broken
+    from loopaudit.registry import policies
 
     if as_json:
         typer.echo(policies_json())
-        return
-    from rich.console import Console
+    else:
+        from rich.console import Console
 
-    policies_text(Console(highlight=False, emoji=False), defaults=wide)
+        policies_text(Console(highlight=False, emoji=False), defaults=wide)
+    report_broken(policies().installed()[1])

@@ -8,13 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loopaudit.cli import _options as options
-from loopaudit.cli._options import report_error
+from loopaudit.cli._writing import report_failures, write_output
 from loopaudit.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from loopaudit.discover import Found
     from loopaudit.report import Report
 
 
@@ -70,12 +67,11 @@ def command(
     if summary and full:
         raise UsageError("--summary and --full exclude each other")
     from loopaudit.audit import audit
+    from loopaudit.cli._progress import Progress
     from loopaudit.output import gate, outputs, write_step_summary
 
     config = options.load_config(config_file, no_config, policy_file)
-    paths = paths or list(config.paths if config is not None else ())
-    if not paths:
-        raise UsageError("no transcript given", hint="name files or directories, or - for standard input")
+    paths = options.paths_of(paths, config)
     chosen = options.replay_options(
         policy=policy,
         settings=settings,
@@ -91,7 +87,7 @@ def command(
     )
     targets = outputs(report or ["terminal"])
     threshold = gate(fail_on or ())
-    with _Progress() as progress:
+    with Progress() as progress:
         # Workers cannot import a policy that came from a file.
         workers = 1 if policy_file else jobs
         result = audit(paths, chosen, on_found=progress.found, on_file=progress.finished, jobs=workers)
@@ -101,11 +97,10 @@ def command(
             _terminal(result, detail, width)
         else:
             shown = {"detail": detail, "width": str(width)} if width else {"detail": detail}
-            options.write_output(target.render(result, shown), target.file)
+            write_output(target.render(result, shown), target.file)
     write_step_summary(result, targets)
     if not any(target.id == "terminal" and target.file is None for target in targets):
-        for problem in result.failures:
-            report_error(problem.message, problem.hint)
+        report_failures(result, strict=strict)
     code = exit_code(result, strict=strict, failed=threshold(result))
     if code:
         raise typer.Exit(code)
@@ -127,58 +122,3 @@ def _terminal(report: Report, detail: str, width: int | None) -> None:
     from loopaudit.reports.terminal import write_terminal
 
     write_terminal(report, sys.stdout, Detail(detail), width=width)
-
-
-class _Progress:
-    """A bar on standard error for long work at a terminal; otherwise nothing."""
-
-    MIN_BYTES = 16 << 20
-
-    def __init__(self) -> None:
-        self._bar: object | None = None
-        self._done = 0
-        self._advance: Callable[[int], None] | None = None
-
-    def __enter__(self) -> _Progress:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        from contextlib import AbstractContextManager
-
-        if isinstance(self._bar, AbstractContextManager):
-            self._bar.__exit__(None, None, None)
-
-    def found(self, found: Found) -> Callable[[int], None] | None:
-        """Start the bar if there is much to read."""
-        total = sum(item.size for item in found.inputs)
-        if total < self.MIN_BYTES or not sys.stderr.isatty():
-            return None
-        from rich.console import Console
-        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
-
-        bar = Progress(
-            TextColumn("reading"),
-            BarColumn(),
-            DownloadColumn(),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-        )
-        bar.__enter__()
-        task = bar.add_task("reading", total=total)
-        self._bar = bar
-
-        def advance(read: int) -> None:
-            bar.update(task, completed=self._done + read)
-
-        self._advance = advance
-        return advance
-
-    def finished(self, item: object, result: object) -> None:
-        """One more input is done."""
-        from loopaudit.discover import Input
-
-        if isinstance(item, Input):
-            self._done += item.size
-            if self._advance is not None:
-                self._advance(0)

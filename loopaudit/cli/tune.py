@@ -12,6 +12,7 @@ from loopaudit.errors import UsageError
 
 
 def command(
+    context: typer.Context,
     policy: Annotated[str, typer.Argument(metavar="POLICY", help="The policy, with or without parameters.")],
     paths: options.Paths = None,
     parameters: Annotated[
@@ -24,6 +25,7 @@ def command(
             show_default=False,
         ),
     ] = None,
+    policy_file: options.PolicyFiles = None,
     report: comparing.Outputs = None,
     labels: comparing.LabelsFile = None,
     full: Annotated[bool, typer.Option("--full", help="Show every setting, not only those that none beats.")] = False,
@@ -34,20 +36,23 @@ def command(
     tools: options.ToolsFile = None,
     width: comparing.Width = None,
     max_expanded: options.MaxExpanded = 4096,
+    jobs: options.Jobs = None,
+    config_file: options.ConfigFile = None,
+    no_config: options.NoConfig = False,
 ) -> None:
     """Sweep parameters of a policy over recordings and suggest a setting.
 
     Reads each file once, however many settings there are. Shows the settings that no other
     beats in loops caught and wrong interventions, and the lines for loopaudit.toml.
     """
-    if not paths:
-        raise UsageError("no transcript given", hint="name files or directories behind the policy")
-    from loopaudit.cli.replay import _Progress
+    from loopaudit.cli._progress import Progress
     from loopaudit.labels import load_labels
     from loopaudit.scorekit.sweep import sweep_page
     from loopaudit.scorekit.sweep_files import sweep_csv, sweep_json
     from loopaudit.tuning import config_lines, sweep
 
+    config = options.load_config(config_file, no_config, policy_file)
+    paths = options.paths_of(paths, config)
     chosen = options.replay_options(
         policy=[policy],
         settings=None,
@@ -57,11 +62,14 @@ def command(
         format_id=format_id,
         tools=tools,
         max_expanded=max_expanded,
+        policy_files=policy_file,
+        config=config,
+        said=options.given(context),
     )
     if len(chosen.policies) != 1:
         raise UsageError(f"{policy!r} names {len(chosen.policies)} policies; only one can be tuned")
     targets = comparing.targets(report or ())
-    with _Progress() as progress:
+    with Progress() as progress:
         result = sweep(
             chosen.policies[0],
             parameters or (),
@@ -70,16 +78,17 @@ def command(
             labels=load_labels(labels) if labels is not None else None,
             on_found=progress.found,
             on_file=progress.finished,
+            jobs=1 if policy_file else jobs,  # other processes cannot import a policy from a file
         )
-    config = config_lines(result)
+    lines = config_lines(result)
     comparing.write_all(
         targets,
         result.comparison,
         lambda columns: sweep_page(
-            result.comparison, result.policy, result.variants, result.suggested, config, columns, full=full
+            result.comparison, result.policy, result.variants, result.suggested, lines, columns, full=full
         ),
         {
-            "json": lambda: sweep_json(result.comparison, result.policy, result.variants, result.suggested, config),
+            "json": lambda: sweep_json(result.comparison, result.policy, result.variants, result.suggested, lines),
             "csv": lambda: sweep_csv(result.variants),
         },
         width,

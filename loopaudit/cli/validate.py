@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loopaudit.cli import _options as options
+from loopaudit.cli._writing import report_error
 from loopaudit.errors import ExitCode, LoopauditError, UsageError
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def command(
         except LoopauditError as error:
             if not item.named:
                 continue
-            options.report_error(error.message, error.hint)
+            report_error(error.message, error.hint)
             failed = True
             continue
         _show(item.name, reader, done, show_all=show_all)

@@ -35,7 +35,7 @@ def policy_tables(
     bases = {name: str(table["base"]) for name, table in tables.items() if "base" in table}
     for name in bases:
         way = ("policies", name)
-        if name in policies().ids() or name in extra or name in selection.GROUPS:
+        if policies().knows(name) or name in extra or name in selection.GROUPS:
             raise file.error(way, f"{name!r} is the name of a policy or group already", "give the variant another name")
         if not re.fullmatch(r"[\w.-]+", name):
             raise file.error(way, "a name has letters, digits, '-', '_' and '.' only")
@@ -75,7 +75,7 @@ def _root(
     if current in selection.GROUPS:
         raise file.error(way, f"{current!r} is a group; a table is about one policy")
     known = [*policies().ids(), *extra, *bases]
-    if name not in bases and name not in policies().ids() and name not in extra:
+    if name not in bases and not policies().knows(name) and name not in extra:
         near = did_you_mean(name, [*policies().ids(), *extra]) or "see `loopaudit policies`"
         raise file.error(way, f"there is no policy {name!r}", f'{near} (a variant of your own needs base = "...")')
     if re.search(r"[/\\]|\.py$", current):

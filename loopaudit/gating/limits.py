@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from shlex import quote
 
@@ -38,7 +39,7 @@ def coverage(report: Report, given: GateInput) -> Iterator[Check]:
         )  # fmt: skip
     for name in given.orphans:
         text = "there are expectations, but their transcript is gone"
-        yield Check("coverage", "failed", False, text, ExitCode.INPUT, name, accept=f"delete {name}")
+        yield Check("coverage", "failed", False, text, ExitCode.INPUT, name, accept=f"rm {quote(name)}")
     for transcript in report.transcripts:
         yield from _evaluated(transcript, given)
         yield from _damage(transcript, given)
@@ -67,7 +68,7 @@ def _damage(transcript: TranscriptResult, given: GateInput) -> Iterator[Check]:
     yield Check(
         "coverage", "passed" if ok else "failed", ok,
         f"{transcript.damaged} damaged records, {_percent(share)} of all; at most {_percent(limit)} are allowed",
-        0 if ok else ExitCode.INPUT, transcript.path, accept=f"{given.command} --max-damaged {_rounded_up(share)}",
+        0 if ok else ExitCode.INPUT, transcript.path, accept=_with(given, "max-damaged", _rounded_up(share)),
     )  # fmt: skip
 
 
@@ -78,6 +79,11 @@ def damage_limit(expectations: Expectations | None, settings: GateSettings) -> f
     if settings.max_damaged is not None:
         return settings.max_damaged
     return 0.0 if expectations is not None and expectations.items else None
+
+
+def _with(given: GateInput, option: str, value: float) -> str:
+    """The command of this run with another value of an option that it may already have."""
+    return re.sub(rf" --{option} [\d.eE+-]+", "", given.command) + f" --{option} {value}"
 
 
 def _percent(share: float) -> str:
@@ -118,7 +124,7 @@ def thresholds(report: Report, given: GateInput) -> Iterator[Check]:
             ok = total <= limit
             yield Check(
                 "threshold", "passed" if ok else "failed", ok, f"{total} {what[name]}; at most {limit} are allowed",
-                0 if ok else ExitCode.FINDING, accept=f"{given.command} --max-{name} {total}",
+                0 if ok else ExitCode.FINDING, accept=_with(given, f"max-{name}", total),
             )  # fmt: skip
 
 

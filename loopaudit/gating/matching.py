@@ -115,6 +115,14 @@ class _Old:
     entry: Entry
     call: int
 
+    @property
+    def place(self) -> tuple[int, int]:
+        return (self.entry.conversation, self.call)
+
+
+def _place(item: Seen) -> tuple[int, int]:
+    return (item.conversation, item.finding.call)
+
 
 def _issue(transcript: str, old: list[_Old], new: list[Seen], today: date) -> list[Outcome]:
     """Pair the accepted firings of one issue with those of today, nearest likeness first."""
@@ -128,6 +136,23 @@ def _issue(transcript: str, old: list[_Old], new: list[Seen], today: date) -> li
         if item is not None:
             outcome.findings.append(item.finding)
 
+    def pair(known: _Old, item: Seen) -> None:
+        state: State = "moved"
+        if known.entry.action != item.finding.action.slug:
+            state = "changed"
+        elif known.entry.expired(today):
+            state = "expired"
+        elif known.place == _place(item) and known.entry.transcript == transcript:
+            state = "unchanged"
+        put(state, known.entry, item.finding.call, item)
+
+    before, now = sorted(old, key=lambda known: known.place), sorted(new, key=_place)
+    actions = [known.entry.action for known in before]
+    if len(set(actions)) > 1 and actions == [item.finding.action.slug for item in now]:
+        # The same actions in the same order, wherever: what stands now where another action stood is no change.
+        for known, item in zip(before, now, strict=True):
+            pair(known, item)
+        old, new = [], []
     for alike in (_same_place_and_action, _same_place, _same_action, _anything):
         waiting: dict[object, list[_Old]] = {}
         for known in old:
@@ -139,15 +164,7 @@ def _issue(transcript: str, old: list[_Old], new: list[Seen], today: date) -> li
             if not partners:
                 left.append(item)
                 continue
-            known = partners.pop(0)
-            state: State = "moved"
-            if known.entry.action != finding.action.slug:
-                state = "changed"
-            elif known.entry.expired(today):
-                state = "expired"
-            elif alike is _same_place_and_action and known.entry.transcript == transcript:
-                state = "unchanged"
-            put(state, known.entry, finding.call, item)
+            pair(partners.pop(0), item)
         new = left
         old = [known for partners in waiting.values() for known in partners]
     for known in old:

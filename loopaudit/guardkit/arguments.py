@@ -36,6 +36,7 @@ the recording's own writer changed it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from math import isfinite
@@ -75,6 +76,12 @@ class Identities(msgspec.Struct, gc=False):
     go: bytes
     py_equal: bytes | None = None
 
+
+SHORT: Final = 400
+"""Characters of argument text up to which looking for numbers is cheaper than parsing."""
+
+_NUMBER: Final = re.compile(r"^[^{\[]|[:,\[]\s*[-0-9tf]").search
+"""Finds in JSON text what is, or may be, a number or a boolean: without, there is none."""
 
 PLAIN: Final = True
 """In place of :class:`Identities`: all keys of the call are its ``key``."""
@@ -135,6 +142,9 @@ def js_key(call: Call) -> bytes:
 def identities(call: Call) -> object:
     """:class:`Identities` of a call or :data:`PLAIN`, kept with the call after the first time."""
     found: object = PLAIN
+    if call.form == TEXT and len(call.source) <= SHORT and call.is_json and _NUMBER(call.source) is None:
+        call.identities = PLAIN
+        return PLAIN
     traits = traits_of(call.arguments) if call.form != TEXT or call.is_json else ODD
     if traits:
         # Only a recorded value can be nested deeper than this Python can follow.
@@ -261,6 +271,8 @@ def js_value(call: Call) -> Any:
 
 def py_value(call: Call) -> Any:
     """The arguments as Python parses them; the text itself where it is no JSON."""
+    if call.identities is PLAIN and call.is_json and call.form == TEXT:
+        return call.arguments
     value = _arguments(call, parse_py)
     return call.raw_arguments if value is NOT_JSON else value
 

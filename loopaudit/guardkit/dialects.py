@@ -66,7 +66,8 @@ def parse_py(text: str, *, lenient: bool = False) -> Any:
 
     ``lenient`` allows raw control characters in strings.
     """
-    return _parse(text, strict=not lenient)
+    # Without options, Python's own decoder serves, which need not be made.
+    return _parse(text, strict=False) if lenient else _parse(text)
 
 
 def _parse(text: str, **options: Any) -> Any | NotJson:

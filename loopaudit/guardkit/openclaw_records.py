@@ -248,7 +248,8 @@ def _without_volatile(text: Text) -> Text:
 
 
 def _unknown_tool(text: Text) -> str:
-    if isinstance(text, str):
+    # Both patterns have this word; its letters have no other case forms than ASCII's.
+    if isinstance(text, str) and "tool" in text.lower():
         for pattern in _UNKNOWN:
             found = pattern.search(text)
             if found:

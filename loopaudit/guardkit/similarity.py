@@ -17,6 +17,7 @@ way for all installations is easier to trust than two.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import inf
 from operator import ne
 from typing import Any, Final
 
@@ -34,21 +35,41 @@ PAIRS_KEPT: Final = 256
 
 
 class Text:
-    """A text with its set of words, which is made when it is first needed."""
+    """A text with its set of words, of which no more is made than is needed."""
 
-    __slots__ = ("_words", "text")
+    __slots__ = ("_known", "_rest", "complete", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._words: frozenset[str] | None = None
+        self._known: set[str] = set()
+        self._rest = text
+        self.complete = False
+        """Whether the set of all words has been made."""
 
     @property
-    def words(self) -> frozenset[str]:
+    def words(self) -> set[str]:
         """The different words of the text."""
-        words = self._words
-        if words is None:
-            self._words = words = frozenset(self.text.split())
-        return words
+        if not self.complete:
+            self._known.update(self._rest.split())
+            self._rest = ""
+            self.complete = True
+        return self._known
+
+    def cost(self) -> int:
+        """How much of the text has not been split yet, in characters."""
+        return len(self._rest)
+
+    def some_words(self, more: int) -> set[str]:
+        """The different words that were made so far, and those among the next ``more`` words."""
+        if not self.complete:
+            words = self._rest.split(None, more)
+            if len(words) > more:
+                self._rest = words.pop()
+            else:
+                self._rest = ""
+                self.complete = True
+            self._known.update(words)
+        return self._known
 
 
 class Similarity:
@@ -72,15 +93,52 @@ class Similarity:
         if shorter > longer:
             shorter, longer = longer, shorter
         if longer > EDIT_LIMIT:
-            return longer <= WORDS_LIMIT and self._by_words(a.words, b.words)
+            return longer <= WORDS_LIMIT and self._by_words(a, b)
         if shorter < longer * self._least:
             return False
         return self._by_both(a, b, shorter, longer)
 
-    def _by_words(self, a: frozenset[str], b: frozenset[str]) -> bool:
-        if a and b and min(len(a), len(b)) / max(len(a), len(b)) < self._threshold:
+    def count(self, others: list[Text], text: Text, most: float) -> int:
+        """How many of the others are similar to a text.
+
+        Ends early, with any number up to ``most``, where there cannot be more than that.
+        """
+        alike = 0
+        left = len(others)
+        # The costly ones last: they may not be needed.
+        for other in sorted(others, key=Text.cost) if left > most + 1 else others:
+            if alike + left <= most:
+                break
+            left -= 1
+            if self(other, text):
+                alike += 1
+        return alike
+
+    def _by_words(self, a: Text, b: Text) -> bool:
+        """Whether the words suffice.
+
+        The words of one text bound what the other can have in common with it: as soon as
+        too many others have been seen, the rest of a large text need not be split.
+        """
+        if (b.complete, -len(b.text)) > (a.complete, -len(a.text)):
+            a, b = b, a
+        words = a.words
+        size = len(words)
+        # The product is rounded: a little more must be missing than the threshold says.
+        most = size / (self._threshold - 1e-9) if self._threshold > 1e-6 else inf
+        if not b.complete and (len(b.text) + 1) // 2 < size * (self._threshold - 1e-9):
             return False
-        return jaccard(a, b) >= self._threshold
+        step = size // 5 + 4
+        while True:
+            others = b.some_words(step)
+            if b.complete:
+                break
+            if size + len(others) - len(others & words) > most:
+                return False
+            step *= 2
+        if size and others and min(size, len(others)) / max(size, len(others)) < self._threshold:
+            return False
+        return jaccard(words, others) >= self._threshold
 
     def _by_both(self, a: Text, b: Text, shorter: int, longer: int) -> bool:
         threshold = self._threshold
@@ -102,7 +160,7 @@ class Similarity:
         return known
 
 
-def jaccard(a: frozenset[str], b: frozenset[str]) -> float:
+def jaccard(a: set[str], b: set[str]) -> float:
     """Common elements over all elements; 1 for two empty sets."""
     common = len(a & b)
     every = len(a) + len(b) - common

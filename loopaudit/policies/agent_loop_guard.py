@@ -52,9 +52,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import ClassVar, Final, NamedTuple
 
-from loopaudit.events import Batch, Call, Result, Turn
+from loopaudit.events import Batch, Call, Turn
 from loopaudit.findings import Action, Decision
 from loopaudit.guardkit.arguments import py_equal_key, py_value
 from loopaudit.guardkit.cycle import Cycles
@@ -71,6 +71,9 @@ LAPS: Final = 4
 
 HIT: Final = 0.3
 """A confidence above this is a hit."""
+
+DEFERRED: Final = 8
+"""Calls in a row of which it is not asked at once whether they are hits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +124,27 @@ class _Entry:
         return text
 
 
+class _Question(NamedTuple):
+    """What is left to ask of a call: how many earlier texts of its tool are similar to it.
+
+    ``best`` and ``confidence`` are the answer of the strategies that compare no texts, but for
+    that of ``cycle``, which ranks after the similar arguments.
+    """
+
+    best: str
+    confidence: float
+    cycle: float
+    entry: _Entry
+    earlier: list[_Entry]
+    outputs: list[Text]
+
+
 class AgentLoopGuardGuard(Guard):
-    """The windows of the four strategies, and the hits in a row."""
+    """The windows of the four strategies, and the hits in a row.
+
+    Only hits in a row have an effect, and to compare texts is costly. So while the hits cannot
+    be enough yet, calls wait in ``_pending``; where the next call is no hit, nobody asks what they were.
+    """
 
     def __init__(self, params: AgentLoopGuardParams, context: Context) -> None:
         self._params = params
@@ -135,6 +157,8 @@ class AgentLoopGuardGuard(Guard):
         self._calls: deque[_Entry] = deque(maxlen=self._earlier)
         self._answered: deque[_Entry] = deque(maxlen=self._earlier)
         self._hits = 0
+        self._pending: list[_Question] = []
+        self._first = min(params.warn_at, params.stop_at, params.escalate_at)
         # What is no hit is only told apart where it is traced.
         self._floor = 0.0 if context.trace else HIT
         self._similar = Similarity(params.similarity)
@@ -144,14 +168,21 @@ class AgentLoopGuardGuard(Guard):
         self._names.clear()
         self._calls.clear()
         self._answered.clear()
+        self._pending.clear()
         self._hits = 0
 
     def judge(self, batch: Batch) -> Iterable[Decision]:
         calls = batch.calls
         decisions: list[Decision] = []
         for position, call in enumerate(calls):
-            rule, confidence = self._vote(call)
-            self._hits = self._hits + 1 if confidence > HIT else 0
+            question = self._question(call)
+            pending = self._pending
+            if self._hits + len(pending) + 1 < self._first and len(pending) < DEFERRED and not self._trace:
+                pending.append(question)
+                continue
+            rule, confidence = self._answer(question)
+            self._hits = self._hits_before() + 1 if confidence > HIT else 0
+            pending.clear()
             action, word = self._ladder()
             if action == Action.ALLOW and not self._trace:
                 continue
@@ -173,33 +204,49 @@ class AgentLoopGuardGuard(Guard):
             return Action.WARN, "warn"
         return Action.ALLOW, "allow"
 
-    def _vote(self, call: Call) -> tuple[str, float]:
-        """The strategy with the largest confidence, and that confidence."""
-        window = self._params.window
-        entry = _Entry(call)
+    def _hits_before(self) -> int:
+        """How many hits in a row stand before the newest call."""
+        pending = self._pending
+        for count, question in enumerate(reversed(pending)):
+            if max(question.confidence, question.cycle) <= HIT and self._answer(question)[1] <= HIT:
+                return count
+        return self._hits + len(pending)
+
+    def _question(self, call: Call) -> _Question:
+        """Take a call into the windows, and answer what needs no comparison of texts."""
+        window, name = self._params.window, call.name
         best, confidence = "none", 0.0
         run = self._run.push(py_equal_key(call))
         if run > 1:
             best, confidence = "exact_repeat", min(run, window) / window
-        value = self._fuzzy(entry)
-        if value > confidence:
-            best, confidence = "fuzzy_repeat", value
-        value = self._cycle(call.name)
-        if value > confidence:
-            best, confidence = "cycle_detection", value
+        entry = _Entry(call)
+        earlier = [other for other in self._calls if other.name == name]
+        self._calls.append(entry)
+        outputs: list[Text] = []
         if call.result is not None:
-            value = self._stagnation(entry, call.result)
+            token = said(call.result)
+            entry.output = Text(token if isinstance(token, str) else f"\0{token}")
+            outputs = [e.output for e in self._answered if e.name == name and e.output is not None]
+            self._answered.append(entry)
+        return _Question(best, confidence, self._cycle(name), entry, earlier, outputs)
+
+    def _answer(self, question: _Question) -> tuple[str, float]:
+        """The strategy with the largest confidence, and that confidence."""
+        best, confidence, entry = question.best, question.confidence, question.entry
+        most = max(confidence, self._floor) * self._earlier
+        if len(question.earlier) > most:
+            value = self._similar.count([e.arguments for e in question.earlier], entry.arguments, most) / self._earlier
+            if value > confidence:
+                best, confidence = "fuzzy_repeat", value
+        if question.cycle > confidence:
+            best, confidence = "cycle_detection", question.cycle
+        outputs = question.outputs
+        if outputs and entry.output is not None:
+            most = max(confidence, self._floor) * len(outputs)
+            value = self._similar.count(outputs, entry.output, most) / len(outputs)
             if value > confidence:
                 best, confidence = "output_stagnation", value
         return best, confidence
-
-    def _fuzzy(self, entry: _Entry) -> float:
-        others = [earlier for earlier in self._calls if earlier.name == entry.name]
-        self._calls.append(entry)
-        if len(others) <= self._floor * self._earlier:
-            return 0.0
-        alike = self._alike([earlier.arguments for earlier in others], entry.arguments, self._earlier)
-        return alike / self._earlier
 
     def _cycle(self, name: str) -> float:
         names = self._names
@@ -210,29 +257,6 @@ class AgentLoopGuardGuard(Guard):
                 if names.tail(1) < period:
                     laps = max(laps, names.laps(period))
         return min(1.0, laps / LAPS)
-
-    def _stagnation(self, entry: _Entry, result: Result) -> float:
-        token = said(result)
-        entry.output = Text(token if isinstance(token, str) else f"\0{token}")
-        others = [e.output for e in self._answered if e.name == entry.name and e.output is not None]
-        self._answered.append(entry)
-        return self._alike(others, entry.output, len(others)) / len(others) if others else 0.0
-
-    def _alike(self, others: list[Text], text: Text, of: int) -> int:
-        """How many of the others are similar to a text.
-
-        Ends early, with any number, where the share ``of`` so many cannot rise above the floor.
-        """
-        alike = 0
-        left = len(others)
-        most = self._floor * of
-        for other in others:
-            if alike + left <= most:
-                break
-            left -= 1
-            if self._similar(other, text):
-                alike += 1
-        return alike
 
 
 def message(decision: Decision) -> str:

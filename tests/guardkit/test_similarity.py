@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
+from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loopaudit.guardkit.similarity import EDIT_LIMIT, WORDS_LIMIT, Similarity, Text, keyed_text, levenshtein
@@ -148,3 +149,29 @@ def test_a_pair_of_the_longest_compared_texts_is_quick() -> None:
 )
 def test_arguments_as_one_text(arguments: Any, text: str) -> None:
     assert keyed_text(arguments) == text
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    shared=st.integers(0, 500),
+    ours=st.integers(0, 300),
+    theirs=st.integers(0, 300),
+    shuffled=st.randoms(use_true_random=False),
+    threshold=st.sampled_from((0.0, 1e-7, 0.3, 0.5, 0.85, 1.0)),
+)
+def test_words_of_long_texts_in_any_order(
+    shared: int, ours: int, theirs: int, shuffled: Random, threshold: float
+) -> None:
+    both = [f"shared{n}" for n in range(shared)]
+    sides = [
+        [*both, *(f"{side}{n}" for n in range(count)), " " * EDIT_LIMIT] for side, count in (("a", ours), ("b", theirs))
+    ]
+    for words in sides:
+        shuffled.shuffle(words)
+    first, second = (" ".join(words) for words in sides)
+    expected = first == second or (shared / (shared + ours + theirs) if shared + ours + theirs else 1.0) >= threshold
+    assert Similarity(threshold)(Text(first), Text(second)) == expected
+    known = Text(first)
+    assert len(known.some_words(10)) <= 10
+    assert known.words == set(first.split())
+    assert Similarity(threshold)(Text(second), known) == expected

@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from loopaudit.events import Batch, Turn
+from loopaudit.findings import Action
 from loopaudit.policies.agent_loop_guard import POLICY, AgentLoopGuardParams
 from loopaudit.policy import Context
 from tests.guard_streams import USER, C, events, replayed, said
@@ -156,3 +160,54 @@ def test_untraced_decisions_are_the_traced_ones() -> None:
     for event in stream:
         spoken = [d for d in traced.judge(event) if d.own_word != "allow"]
         assert list(silent.judge(event)) == spoken
+
+
+SENTENCES = (
+    "the quick brown fox jumps over a lazy dog",
+    "the quick brown fox jumps over a lazy cat",
+    "seven wizards boil toxic jam in May",
+    " ".join(f"word{n}" for n in range(400)),
+    " ".join(f"word{n}" for n in range(20, 420)),
+    " ".join(f"other{n}" for n in range(900)),
+    "ok",
+)
+
+similar_calls = st.builds(
+    lambda name, argument, output: C(name, f'{{"query":"{argument}"}}', output),
+    st.sampled_from("ab"),
+    st.sampled_from([*SENTENCES, *"xyz"]),
+    st.sampled_from([*SENTENCES, *"pqrs", None]),
+)
+
+
+@given(
+    parts=st.lists(st.tuples(st.lists(similar_calls, min_size=1, max_size=3), st.integers(1, 6)), max_size=8),
+    window=st.integers(2, 12),
+    rungs=st.tuples(st.integers(1, 5), st.integers(1, 5), st.integers(1, 14)),
+    enforced=st.booleans(),
+)
+@settings(max_examples=150, deadline=None)
+def test_calls_that_wait_change_no_decision(
+    parts: list[tuple[list[C], int]], window: int, rungs: tuple[int, int, int], enforced: bool
+) -> None:
+    # Traced, every call is judged at once; else only where hits in a row can be enough.
+    items: list[Any] = []
+    for calls, times in parts:
+        items += [*(calls * times), USER] if times == 6 else calls * times
+    params = AgentLoopGuardParams(window, warn_at=rungs[0], stop_at=rungs[1], escalate_at=rungs[2])
+    found = []
+    for trace in (True, False):
+        guard = POLICY.start(params, Context(enforced=enforced, trace=trace))
+        stopped = False
+        decisions = []
+        for event in events(items):
+            if isinstance(event, Turn):
+                guard.turn(event)
+                stopped = False
+            elif isinstance(event, Batch) and not stopped:
+                for said_of in guard.judge(event):
+                    if said_of.action != Action.ALLOW:
+                        decisions.append((event.index, said_of))
+                    stopped = stopped or (enforced and said_of.action == Action.STOP)
+        found.append(decisions)
+    assert found[0] == found[1]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,36 @@ from hypothesis import strategies as st
 
 from loopaudit.findings import Problems
 from loopaudit.reader import Reader
+from loopaudit.totals import Totals
 from tests.corpus import read_events
-from tests.readers.test_codex_damage import changed, counts, paths
 
 VALUES: tuple[Any, ...] = (None, 7, "zzz", [], {}, True, 1e300, [[{"type": 3}]])
 """What a field may turn into."""
 
+LOST = ("turns", "calls", "results")
+"""Counts that never fall without a problem being told."""
+
 NOISE = (b"null", b"[]", b"{}", b'"x"', b"\xff\xfe", b"\0", b"NaN", b"[[1]]")
+
+
+def counts(totals: Sequence[Totals]) -> dict[str, int]:
+    """What is lost when damage is silent, over all conversations."""
+    return {name: sum(getattr(t, name) for t in totals) for name in (*LOST, "text_replies", "batches")}
+
+
+def paths(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The paths of all members and items inside a JSON value."""
+    steps = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, inner in steps:
+        yield (*at, step)
+        yield from paths(inner, (*at, step))
+
+
+def changed(root: Any, path: tuple[Any, ...], value: Any) -> Any:
+    """A copy with another value at a path."""
+    copy = json.loads(json.dumps(root))
+    at_path(copy, path[:-1])[path[-1]] = value
+    return copy
 
 
 def root_of(path: Path) -> tuple[Any, bool]:
@@ -62,7 +86,7 @@ def silent_losses(reader: Reader, root: Any, *, is_document: bool, skip: frozens
                 continue  # An empty list of messages is no damage that a reader could see.
             copy = changed(root, path, value)
             found, problems = totals_of(reader, encoded(copy, is_document=is_document))
-            missing = [name for name in ("turns", "calls", "results") if found[name] < expected[name]]
+            missing = [name for name in LOST if found[name] < expected[name]]
             if missing and sum(problems.counts.values()) <= before:
                 lost.append(f"{'.'.join(map(str, path))} = {value!r}: {', '.join(missing)}")
     return lost

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from hypothesis import strategies as st
 
-from loopaudit.findings import Problems
-from loopaudit.reader import Reader
 from loopaudit.registry import readers
 from loopaudit.source import Source
 from loopaudit.totals import Totals
 from tests import corpus
+from tests.readers import damage
 from tests.readers.claude_records import batches, lines, shape
 
-__all__ = ["Read", "batches", "claimed", "damaged", "lines", "places", "put", "records_of", "sample", "shape", "write"]
+__all__ = ["Read", "batches", "claimed", "damaged", "lines", "put", "records_of", "sample", "shape", "write"]
 
 SAMPLES = Path(__file__).parents[2] / "sample_transcripts" / "formats"
 
@@ -85,51 +84,13 @@ def records_of(path: Path) -> Any:
     return Document(json.loads(data))
 
 
-def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The paths of all members and items inside a JSON value."""
-    steps: Iterable[tuple[Any, Any]]
-    steps = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for step, inner in steps:
-        yield (*at, step)
-        yield from places(inner, (*at, step))
-
-
 def put(content: Any, path: Sequence[Any], value: Any) -> Any:
     """A copy with another value at a path."""
-    is_document = isinstance(content, Document)
-    copy = json.loads(json.dumps(content.value if is_document else content))
-    inner = copy
-    for step in path[:-1]:
-        inner = inner[step]
-    inner[path[-1]] = value
-    return Document(copy) if is_document else copy
+    if isinstance(content, Document):
+        return Document(damage.changed(content.value, tuple(path), value))
+    return damage.changed(content, tuple(path), value)
 
 
-def count(reader: Reader, data: bytes) -> tuple[dict[str, int], Problems]:
-    """What is lost when damage is silent: turns, calls and results over all conversations."""
-    _, problems, totals = corpus.read_events(reader, data)
-    return {name: sum(getattr(t, name) for t in totals) for name in ("turns", "calls", "results")}, problems
-
-
-@st.composite
-def damaged(draw: st.DrawFn, data: bytes) -> bytes:
+def damaged(data: bytes) -> st.SearchStrategy[bytes]:
     """A file after some cuts, swaps, copies, noise and broken bytes, line by line."""
-    parts = data.split(b"\n")
-    for _ in range(draw(st.integers(1, 4))):
-        at = draw(st.integers(0, len(parts) - 1))
-        match draw(st.sampled_from(["cut", "swap", "drop", "copy", "noise", "bytes"])):
-            case "cut":
-                parts[at] = parts[at][: draw(st.integers(0, len(parts[at])))]
-            case "swap":
-                other = draw(st.integers(0, len(parts) - 1))
-                parts[at], parts[other] = parts[other], parts[at]
-            case "drop" if len(parts) > 1:
-                del parts[at]
-            case "copy":
-                parts.insert(at, parts[draw(st.integers(0, len(parts) - 1))])
-            case "noise":
-                parts.insert(at, draw(st.sampled_from([b"null", b"[]", b"{}", b'"x"', b"\xff\xfe", b"\0", b"NaN"])))
-            case _:
-                place = draw(st.integers(0, len(parts[at])))
-                parts[at] = parts[at][:place] + draw(st.binary(max_size=3)) + parts[at][place:]
-    return b"\n".join(parts)
+    return damage.damaged(data.split(b"\n")).map(b"\n".join)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 import orjson
@@ -14,34 +13,11 @@ from hypothesis import strategies as st
 from loopaudit.readers.codex import READER
 from loopaudit.readers.codex_exec import READER as EXEC_READER
 from loopaudit.source import Source
-from loopaudit.totals import Totals
 from tests import corpus
 from tests.readers.codex_records import BASES, GENERATIONS, Record, Writer, encode, late, read
+from tests.readers.damage import changed, counts, paths
 
 # -- damage --------------------------------------------------------------------------------
-
-COUNTED = ("turns", "calls", "results", "text_replies", "batches")
-
-
-def counts(totals: Sequence[Totals]) -> dict[str, int]:
-    return {name: sum(getattr(t, name) for t in totals) for name in COUNTED}
-
-
-def paths(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The paths of all members and items inside a JSON value."""
-    steps = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for step, inner in steps:
-        yield (*at, step)
-        yield from paths(inner, (*at, step))
-
-
-def changed(record: Record, path: tuple[Any, ...], value: Any) -> Record:
-    copy = json.loads(json.dumps(record))
-    inner = copy
-    for step in path[:-1]:
-        inner = inner[step]
-    inner[path[-1]] = value
-    return copy
 
 
 @pytest.mark.parametrize("value", [None, 7, "zzz", [], {}, True, 1e300, [[{"type": 3}]]], ids=str)

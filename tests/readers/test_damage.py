@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from loopaudit.errors import InputError
 from loopaudit.registry import readers
-from tests.readers.kit import Document, count, damaged, places, put, records_of, sample, write
+from tests.readers.damage import LOST, paths, totals_of
+from tests.readers.kit import Document, damaged, put, records_of, sample, write
 
 LINES = (
     "claude-managed-agents",
@@ -41,15 +42,15 @@ def _is_sound(path: tuple[Any, ...], value: Any) -> bool:
 @pytest.mark.parametrize("id", [*LINES, *DOCUMENTS])
 def test_a_changed_member_is_never_a_silent_loss(id: str, value: Any) -> None:
     reader, content = readers().get(id), records_of(sample(id))
-    expected, _ = count(reader, write(content))
-    for path in places(content.value if isinstance(content, Document) else content):
+    expected, _ = totals_of(reader, write(content))
+    for path in paths(content.value if isinstance(content, Document) else content):
         if path[-1] in MEANT.get(id, ()) or _is_sound(path, value):
             continue
         try:
-            found, problems = count(reader, write(put(content, path, value)))
+            found, problems = totals_of(reader, write(put(content, path, value)))
         except InputError:
             continue
-        lost = [name for name in expected if found[name] < expected[name]]
+        lost = [name for name in LOST if found[name] < expected[name]]
         assert not lost or problems.counts, (path, found, expected)
 
 
@@ -59,7 +60,7 @@ def test_a_changed_member_is_never_a_silent_loss(id: str, value: Any) -> None:
 def test_any_damage_ends_with_events_and_problems(id: str, data: st.DataObject) -> None:
     broken = data.draw(damaged(sample(id).read_bytes()))
     try:
-        found, problems = count(readers().get(id), broken)
+        found, problems = totals_of(readers().get(id), broken)
     except InputError:
         assert id in DOCUMENTS
         return
@@ -89,7 +90,7 @@ def test_deep_nesting_is_no_danger(id: str, depth: int) -> None:
         for at in [at for at in range(len(data)) if data.startswith(mark, at)][:1]:
             broken = data[: at + len(mark)] + deep + b', "rest": ' + data[at + len(mark) :]
             try:
-                count(readers().get(id), broken)
+                totals_of(readers().get(id), broken)
             except InputError:
                 assert id in DOCUMENTS
 

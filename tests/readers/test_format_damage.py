@@ -16,8 +16,7 @@ from loopaudit.recognise import claims
 from loopaudit.registry import readers
 from loopaudit.source import Source
 from tests.corpus import read_events
-from tests.readers.damage import damaged, encoded, root_of, silent_losses
-from tests.readers.test_codex_damage import changed, paths
+from tests.readers.damage import changed, damaged, encoded, paths, root_of, silent_losses
 
 SAMPLES = Path(__file__).parents[2] / "sample_transcripts" / "formats"
 

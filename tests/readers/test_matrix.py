@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from loopaudit.recognise import claims
+from loopaudit.errors import InputError
+from loopaudit.recognise import claims, recognise
 from loopaudit.registry import readers
 from loopaudit.source import Source
 from tests import corpus
@@ -111,3 +112,26 @@ def test_the_order_of_readers_is_that_of_their_ranks() -> None:
     asked = list(readers().ordered())
     assert [r.rank for r in asked] == sorted(r.rank for r in readers().all())
     assert {r.id for r in asked} == {r.id for r in readers().all()}
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (b'{"a": 1, "of": 2}\n', "looked for"),
+        (b'{"sessionId": "s", "parentUuid": null, "kind": 4}\n', "nearest: claude-code"),
+        (b"two words\n", "not JSON"),
+    ],
+)
+def test_what_nobody_claims_gets_the_nearest_formats(tmp_path: Path, data: bytes, told: str) -> None:
+    path = tmp_path / "odd"
+    path.write_bytes(data)
+    with Source(path) as source, pytest.raises(InputError) as refused:
+        recognise(source)
+    assert told in str(refused.value.hint)
+    assert ("nearest" in str(refused.value.hint)) == told.startswith("nearest")
+
+
+def test_a_directory_that_nobody_claims_asks_for_a_file(tmp_path: Path) -> None:
+    with Source(tmp_path) as source, pytest.raises(InputError) as refused:
+        recognise(source)
+    assert "name a file" in str(refused.value.hint)

@@ -91,6 +91,131 @@ def test_the_same_bytes_each_time() -> None:
         assert first == second and first
 
 
+@pytest.mark.parametrize("command", ["compare", "tune", "label"])
+def test_the_same_bytes_whatever_the_jobs(command: str, tmp_path: Path) -> None:
+    (tmp_path / "broken.jsonl").write_bytes(b"hello\n")
+    begin = {
+        "compare": ["compare", "-p", "all", "-r", "json"],
+        "tune": ["tune", "koda", "--param", "threshold=3..5", "-r", "json"],
+        "label": ["label"],
+    }[command]
+    one, two = (run(*begin, SAMPLES, tmp_path / "broken.jsonl", "--jobs", jobs) for jobs in ("1", "2"))
+    assert one.stdout == two.stdout and one.stdout
+    assert one.stderr == two.stderr
+    assert one.returncode == two.returncode == 4
+
+
+def test_labels_that_do_not_fit_are_refused_whatever_the_jobs(tmp_path: Path) -> None:
+    labels = tmp_path / "labels.json"
+    assert run("label", CATCH, HEALTHY, "-o", labels).returncode == 0
+    value = json.loads(labels.read_text())
+    for transcript in value["transcripts"]:
+        transcript["calls"] += 1
+    labels.write_text(json.dumps(value))
+    one, two = (run("compare", CATCH, HEALTHY, "--labels", labels, "--jobs", jobs) for jobs in ("1", "2"))
+    assert one.stderr == two.stderr and b"its labels were made for" in one.stderr
+    assert one.returncode == two.returncode == 4
+
+
+def configured(folder: Path, text: str) -> Path:
+    file = folder / "loopaudit.toml"
+    file.write_text(f"paths = [{json.dumps(str(CATCH))}]\n{text}")
+    return file
+
+
+def test_compare_takes_over_the_configuration(tmp_path: Path) -> None:
+    text = 'policy = ["strict", "koda"]\nmode = "shadow"\n[policies.strict]\nbase = "atomcode"\nthreshold = 2\n'
+    file = configured(tmp_path, text)
+    value = compared("--config", file)
+    assert [(p["label"], p["policy"]) for p in value["policies"]] == [("strict", "atomcode"), ("koda", "koda")]
+    assert value["replay"]["mode"] == "shadow"
+    assert [Path(t["path"]).name for t in value["transcripts"]] == [CATCH.name]
+    other = compared("--config", file, HEALTHY, "-p", "zagens", "--mode", "enforced")
+    assert ([p["label"] for p in other["policies"]], other["replay"]["mode"]) == (["zagens"], "enforced")
+    assert [Path(t["path"]).name for t in other["transcripts"]] == [HEALTHY.name]
+
+
+def test_compare_takes_over_the_kinds_of_tools(tmp_path: Path) -> None:
+    def bytes_of(text: str) -> bytes:
+        return run("compare", "--config", configured(tmp_path, text), "-r", "json").stdout
+
+    assert bytes_of('[tool-names]\nGrep = "poll"\n') != bytes_of("") == bytes_of('[tool-names]\nother = "poll"\n')
+
+
+def test_tune_starts_from_a_variant_of_the_configuration(tmp_path: Path) -> None:
+    file = configured(tmp_path, '[policies.strict]\nbase = "atomcode"\nthreshold = 2\nwindow = 9\n')
+    done = run("tune", "strict", "--config", file, "--param", "threshold=3..4", "-r", "json")
+    assert done.returncode == 0, done.stderr.decode()
+    value = json.loads(done.stdout)
+    assert [v["values"]["threshold"] for v in value["settings"]] == [3, 4, 2]
+    assert "window = 9" in value["config"]
+
+
+def test_label_takes_over_the_configuration(tmp_path: Path) -> None:
+    value = json.loads(run("label", "--config", configured(tmp_path, "")).stdout)
+    assert [Path(t["path"]).name for t in value["transcripts"]] == [CATCH.name]
+    polls = json.loads(run("label", "--config", configured(tmp_path, '[tool-names]\nGrep = "poll"\n')).stdout)
+    assert polls["transcripts"][0]["loops"] != value["transcripts"][0]["loops"]
+
+
+def test_label_writes_nothing_about_nothing(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    done = run("label", tmp_path / "in", "-o", tmp_path / "labels.json")
+    assert done.returncode == 4 and b"nothing was written" in done.stderr
+    assert not (tmp_path / "labels.json").exists()
+
+
+def test_a_parameter_that_is_off_goes_through_a_configuration(tmp_path: Path) -> None:
+    transcript = SAMPLES / "calendar-missing-argument.jsonl"
+    done = run("tune", "goose", transcript, "--param", "max_tool_repetitions=none", "-r", "json")
+    config = json.loads(done.stdout)["config"]
+    assert 'max_tool_repetitions = "none"' in config
+    (policy,) = compared("--config", configured(tmp_path, config))["policies"]
+    assert policy["label"] == "goose-tuned" and policy["params"]["max_tool_repetitions"] is None
+
+
+BROKEN = """
+from dataclasses import dataclass
+from loopaudit.policy import Origin, Params, Policy
+
+
+@dataclass(frozen=True, slots=True)
+class Limits(Params):
+    limit: int = 3
+
+
+class Guard:
+    def turn(self, turn): ...
+
+    def judge(self, batch):
+        raise KeyError("boom")
+
+
+POLICY = Policy(
+    id="broken", title="broken", origin=Origin("ours", "", ""), params=Limits, start=lambda params, context: Guard(),
+    rules={}, message=lambda decision: "", actions=("block",), ideas=(),
+)
+"""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("compare", CATCH, HEALTHY, "-p", "broken", "-r", "csv"),
+        ("tune", "broken", CATCH, HEALTHY, "--param", "limit=2..3"),
+        ("replay", CATCH, HEALTHY, "-p", "broken", "-r", "json"),
+        ("expect", CATCH, HEALTHY, "-p", "broken", "--stdout"),
+        ("baseline", CATCH, HEALTHY, "-p", "broken", "-o", "never-written.toml"),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_a_policy_that_fails_is_told_on_standard_error(arguments: tuple[object, ...], tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text(BROKEN)
+    done = run(*arguments, "--policy-file", tmp_path / "broken.py", "--no-config")
+    assert done.returncode == 5
+    assert b"Traceback" not in done.stderr and b"failed" in done.stderr
+
+
 def test_text_is_plain_in_a_pipe_and_coloured_on_request() -> None:
     plain = run("compare", CATCH, COLUMNS="100").stdout.decode()
     assert "\x1b" not in plain and max(map(len, plain.splitlines())) <= 100

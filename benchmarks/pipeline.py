@@ -9,8 +9,8 @@ import orjson
 
 from benchmarks import synth
 from benchmarks.timing import Ratio, ratios
-from loopaudit.audit import Options, audit_input
 from loopaudit.discover import Input
+from loopaudit.fileaudit import Options, audit_input
 from loopaudit.selection import select
 
 DATA = Path(tempfile.gettempdir()) / "loopaudit-bench"

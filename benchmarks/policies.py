@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 from benchmarks.pipeline import corpus, floor, replay
 from benchmarks.timing import Ratio, ratios
 from loopaudit.api import read
-from loopaudit.audit import Options
 from loopaudit.engine import Replay
 from loopaudit.events import Batch, Event
+from loopaudit.fileaudit import Options
 from loopaudit.policy import Selected
 from loopaudit.selection import select
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from loopaudit.audit import Options, audit
+from loopaudit.audit import audit
+from loopaudit.fileaudit import Options
 from loopaudit.reports.terminal import render_svg
 from loopaudit.selection import select
 

@@ -6,10 +6,11 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from loopaudit.audit import Options, audit
+from loopaudit.audit import audit
 from loopaudit.emit import Emitter
 from loopaudit.errors import InputError
 from loopaudit.events import Event, Level
+from loopaudit.fileaudit import Options
 from loopaudit.policy import Mode, Policy, Selected
 from loopaudit.recognise import recognise
 from loopaudit.report import Report

@@ -10,10 +10,11 @@ from pathlib import Path
 from shlex import quote
 from typing import IO
 
-from loopaudit.audit import FileAudit, Options, audit
+from loopaudit.audit import audit
 from loopaudit.configuration.config import Config
 from loopaudit.discover import SKIPPED_DIRECTORIES, Found, Input, discover
 from loopaudit.errors import UsageError, did_you_mean
+from loopaudit.fileaudit import FileAudit, Options
 from loopaudit.gating import baseline as baselines
 from loopaudit.gating import expectations
 from loopaudit.gating.against_baseline import scope, seen

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import IO
 
-from loopaudit.audit import FileAudit, Options, add, audit_input, default_jobs, new_report
+from loopaudit.audit import add, default_jobs, new_report
 from loopaudit.discover import Found, Input, discover
 from loopaudit.errors import InputError
+from loopaudit.fileaudit import FileAudit, Options, audit_input
 from loopaudit.labelled import apply_labels
 from loopaudit.labels import Labels
 from loopaudit.report import TranscriptResult

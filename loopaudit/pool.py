@@ -16,9 +16,9 @@ from functools import partial
 from multiprocessing import get_context
 from typing import Final, TypeVar
 
-from loopaudit.audit import FileAudit, Options, audit_input
 from loopaudit.discover import Input
 from loopaudit.errors import ExitCode
+from loopaudit.fileaudit import FileAudit, Options, audit_input
 from loopaudit.report import FileProblem
 
 T = TypeVar("T")

@@ -17,10 +17,10 @@ from typing import IO, Any, Final
 
 import msgspec
 
-from loopaudit.audit import FileAudit, Options
 from loopaudit.comparison import compare
 from loopaudit.discover import Found, Input
 from loopaudit.errors import UsageError
+from loopaudit.fileaudit import FileAudit, Options
 from loopaudit.labels import Labels
 from loopaudit.policy import Policy, Selected
 from loopaudit.scorecard.comparison import Comparison

@@ -12,11 +12,11 @@ import orjson
 import pytest
 from hypothesis import given, settings
 
-from loopaudit.audit import Options, audit_source
 from loopaudit.convert import Converted, Transform, convert
 from loopaudit.emit import Emitter
 from loopaudit.errors import InputError
 from loopaudit.events import Batch, Event, Level, Usage
+from loopaudit.fileaudit import Options, audit_source
 from loopaudit.policy import Mode
 from loopaudit.reader import Reader
 from loopaudit.readers.native import READER as NATIVE

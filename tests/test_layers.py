@@ -18,7 +18,7 @@ LAYERS = {
     4: "engine authoring hindsight recognise registry selection output reportkit scorecard scorekit labels labelled "
     "bookkeeping gating configuration",
     5: "readers policies reports",
-    6: "audit pool discover convert redact validate checking comparison tuning catalogue api testing",
+    6: "audit fileaudit pool discover convert redact validate checking comparison tuning catalogue api testing",
     7: "cli pytest_plugin __main__ __init__",
 }
 """Lower layers first; a module or a whole package. Imports go to the own layer or below."""

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from loopaudit import pool
-from loopaudit.audit import FileAudit, Options, audit
+from loopaudit.audit import audit
 from loopaudit.discover import Input
+from loopaudit.fileaudit import FileAudit, Options
 from loopaudit.selection import select
 from tests.test_cli import SAMPLES, run
 

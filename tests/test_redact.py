@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopaudit.audit import Options, audit_source
 from loopaudit.canonical import NOT_JSON, call_key, parse, text_key
 from loopaudit.convert import convert
+from loopaudit.fileaudit import Options, audit_source
 from loopaudit.recognise import recognise
 from loopaudit.redact import KEPT_WORDS, KNOWN_NAMES, Redactor
 from loopaudit.registry import policies

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from loopaudit.audit import Options, audit
+from loopaudit.audit import audit
+from loopaudit.fileaudit import Options
 from loopaudit.registry import readers
 from loopaudit.report import TranscriptResult
 from loopaudit.selection import MISSION, select

@@ -13,8 +13,8 @@ from loopaudit.errors import InputError, UsageError, did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from loopaudit.audit import Options
     from loopaudit.configuration.config import Config
+    from loopaudit.fileaudit import Options
     from loopaudit.tools import Kind
 
 Paths = Annotated[
@@ -240,8 +240,8 @@ def replay_options(
     ``said`` are the parameters that stand on the command line; for the others the configuration
     counts.
     """
-    from loopaudit.audit import Options
     from loopaudit.authoring.loading import policies_from
+    from loopaudit.fileaudit import Options
     from loopaudit.registry import readers
     from loopaudit.selection import select
 

@@ -34,8 +34,9 @@ def command(
     `run.jsonl` gets `run.expect.toml`: for each policy the first firing of each action and
     rule, or silence. `loopaudit check` compares with it from then on.
     """
-    from loopaudit.audit import add, audit_input, new_report
+    from loopaudit.audit import add, new_report
     from loopaudit.discover import discover
+    from loopaudit.fileaudit import audit_input
     from loopaudit.gating.expectations import beside, target
     from loopaudit.gating.writing import written
 

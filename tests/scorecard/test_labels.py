@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopaudit.audit import Options, audit
+from loopaudit.audit import audit
 from loopaudit.comparison import compare
 from loopaudit.errors import InputError
+from loopaudit.fileaudit import Options
 from loopaudit.findings import Action
 from loopaudit.labelled import apply_labels
 from loopaudit.labels import (

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopaudit.audit import Options
 from loopaudit.errors import UsageError
+from loopaudit.fileaudit import Options
 from loopaudit.registry import policies
 from loopaudit.scorecard.model import Card
 from loopaudit.scorecard.null import Null

@@ -1,0 +1,43 @@
+"""What a command loads: nothing that it does not use."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.test_cli import CATCH, ROOT
+
+HEAVY = {"pydantic", "jsonschema", "asyncio", "multiprocessing", "importlib.metadata", "ray", "pyarrow"}
+
+
+def loaded(*arguments: object) -> set[str]:
+    """Modules that a run of the program has loaded at its end."""
+    code = (
+        "import sys, atexit\n"
+        "atexit.register(lambda: sys.stderr.write('\\n@' + ' '.join(sys.modules)))\n"
+        "from loopaudit.__main__ import main\n"
+        f"sys.argv = {['loopaudit', *map(str, arguments)]!r}\n"
+        "main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=ROOT, check=False)
+    return set(done.stderr.decode().rpartition("@")[2].split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "more"),
+    [
+        (("--version",), {"typer", "rich", "msgspec", "orjson", "loopaudit.events"}),
+        (("--help",), {"rich", "msgspec", "loopaudit.engine", "loopaudit.source"}),
+        (("replay", "--help"), {"rich", "msgspec", "loopaudit.engine", "loopaudit.source"}),
+        (("replay", CATCH), {"rich", "loopaudit.readers.openai_chat", "loopaudit.policies.crush", "loopaudit.pool"}),
+        (("replay", CATCH, "--report", "json"), {"rich", "loopaudit.reports.html", "zstandard", "tomllib"}),
+        (("convert", CATCH), {"rich", "loopaudit.engine", "loopaudit.hindsight.observer"}),
+    ],
+    ids=lambda value: " ".join(map(str, value)).replace(str(CATCH), "FILE") if isinstance(value, tuple) else "",
+)
+def test_nothing_heavy_is_loaded(arguments: tuple[object, ...], more: set[str]) -> None:
+    modules = loaded(*arguments)
+    assert "loopaudit.version" in modules
+    assert not modules & (HEAVY | more)

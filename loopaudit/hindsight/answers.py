@@ -9,7 +9,7 @@ import msgspec
 from loopaudit.hindsight.outputs import Held, digest_of, equal
 
 MAX_TOOLS: Final = 512
-MAX_ANSWER: Final = 2048
+MAX_ANSWER: Final = 8192
 """Longest answer in characters that is kept as it is; of longer ones length and hash."""
 
 

@@ -12,8 +12,9 @@ from typing import Any, Final
 
 from loopaudit import canonical
 from loopaudit.events import SLICE, VALUE, Call, decode_value
+from loopaudit.hindsight.edits import edited_paths
 from loopaudit.hindsight.effects import Nature, effect_of, effect_of_command
-from loopaudit.hindsight.programs import Effect
+from loopaudit.hindsight.programs import EFFECT_CHANGES, EFFECT_LOOKS, Effect
 from loopaudit.tools import Kind
 
 MAX_WAITING: Final = 512
@@ -26,6 +27,13 @@ MAX_PATHS: Final = 2048
 """File names of which the last change is known; with more, all files count as changed."""
 
 
+MAX_UNREAD_EDITS: Final = 64
+"""Failed edits whose files are not looked up before somebody asks."""
+
+_Unread = tuple[int, str, int, Any, Nature, Kind]
+"""A call that may have changed something: number, name, form, arguments, nature and kind."""
+
+
 class Changes:
     """Numbers of the last calls of one agent that changed something.
 
@@ -34,15 +42,24 @@ class Changes:
     name, so that different spellings of its folder do not matter. Numbers grow.
     """
 
-    __slots__ = ("_failed", "_path", "_waiting", "any", "lasting", "world")
+    __slots__ = ("_failed", "_failing", "_lasting", "_owed", "_path", "_waiting", "any", "world")
 
     def __init__(self) -> None:
         self.any = 0
-        self.lasting = 0
+        self._lasting = 0
         self.world = 0
         self._path: dict[str, int] = {}
         self._failed: dict[str, int] = {}
-        self._waiting: list[tuple[int, str, int, Any, Nature, Kind]] = []
+        self._failing: list[tuple[int, int, Any, bool]] = []
+        self._waiting: list[_Unread] = []
+        self._owed: list[_Unread] = []
+        """Unread calls that no question has needed yet, but that have to be read before they are dropped."""
+
+    @property
+    def lasting(self) -> int:
+        """The last call that left something behind."""
+        self.settle()
+        return self._lasting
 
     def note(self, call: Call, command: str | None, nature: Nature, kind: Kind) -> None:
         """A call with news may have changed something; it is read when somebody asks.
@@ -56,65 +73,86 @@ class Changes:
             self._read(call.number, effect_of(call.name, source, nature, kind).effect)
             return
         if source is None or len(source) > MAX_SOURCE:
-            self._read(call.number, Effect.CHANGES)
+            self._read(call.number, EFFECT_CHANGES)
             return
         if len(self._waiting) >= MAX_WAITING:
             dropped = self._waiting[: MAX_WAITING // 8]
             del self._waiting[: len(dropped)]
-            self._read(dropped[-1][0], Effect.CHANGES)
+            self._read(dropped[-1][0], EFFECT_CHANGES)
         self._waiting.append((call.number, call.name, form, source, nature, kind))
 
     def edited(self, path: str | None, number: int) -> None:
         """A file tool changed a file (``None``: it is not known which)."""
         if path is None:
-            self._read(number, Effect.CHANGES)
+            self._read(number, EFFECT_CHANGES)
             return
         if len(self._path) >= MAX_PATHS:
             self._path.clear()
-            self._read(number, Effect.CHANGES)
+            self._read(number, EFFECT_CHANGES)
         self._path[base(path)] = number
         self.any = max(self.any, number)
-        self.lasting = max(self.lasting, number)
+        self._lasting = max(self._lasting, number)
 
-    def edit_failed(self, path: str, number: int) -> None:
-        """An edit of a file failed: nothing changed, but a look at the file is justified."""
-        if len(self._failed) >= MAX_PATHS:
-            self._failed.clear()
-        self._failed[base(path)] = number
+    def edit_failed(self, call: Call) -> None:
+        """An edit failed: nothing changed, but a look at its files is justified."""
+        if len(self._failing) >= MAX_UNREAD_EDITS:
+            self._read_failing()
+        self._failing.append((call.number, call.form, call.source, call.is_json))
+
+    def _read_failing(self) -> None:
+        for number, form, source, is_json in self._failing:
+            for path in edited_paths(decoded(form, source, is_json=is_json)):
+                if len(self._failed) >= MAX_PATHS:
+                    self._failed.clear()
+                self._failed[base(path)] = number
+        self._failing.clear()
 
     def failed_edit_since(self, number: int, path: str) -> bool:
         """Whether an edit of this file failed after a call."""
+        if self._failing:
+            self._read_failing()
         return bool(self._failed) and self._failed.get(base(path), 0) > number
 
-    def settle(self) -> None:
-        """Read what waits, newest first; what stands before a change need not be read."""
-        if not self._waiting:
-            return
-        for number, name, form, source, nature, kind in reversed(self._waiting):
+    def settle(self, after: int = 0) -> None:
+        """Read what waits behind call ``after``, newest first; what stands before a change need not be read."""
+        owed = self._owed
+        if self._waiting:
+            owed += self._waiting
+            self._waiting.clear()
+        if len(owed) > MAX_WAITING:
+            after = 0
+        while owed and owed[-1][0] > after:
+            number, name, form, source, nature, kind = owed.pop()
             if kind == "shell":
                 effect = effect_of_command(source).effect
             else:
                 arguments = decode_value(source) if form == SLICE else canonical.parse(source)
                 effect = effect_of(name, arguments, nature, kind).effect
             self._read(number, effect)
-            if effect == Effect.CHANGES:
-                break
-        self._waiting.clear()
+            if effect == EFFECT_CHANGES:
+                owed.clear()
 
     def _read(self, number: int, effect: Effect) -> None:
-        if effect == Effect.LOOKS:
+        if effect == EFFECT_LOOKS:
             return
         self.any = max(self.any, number)
-        if effect == Effect.CHANGES:
-            self.lasting = max(self.lasting, number)
+        if effect == EFFECT_CHANGES:
+            self._lasting = max(self._lasting, number)
             self.world = max(self.world, number)
 
     def since(self, number: int, path: str | None) -> bool:
         """Whether something changed after a call that matters to a look at ``path``, or at anything."""
-        self.settle()
+        self.settle(number)
         if path is None:
             return self.any > number
         return max(self.world, self._path.get(base(path), 0)) > number
+
+
+def decoded(form: int, source: Any, *, is_json: bool) -> Any:
+    """Arguments as :attr:`loopaudit.events.Call.arguments` gives them."""
+    if form == SLICE:
+        return decode_value(source)
+    return canonical.parse(source) if form != VALUE and is_json else source
 
 
 def base(path: str) -> str:

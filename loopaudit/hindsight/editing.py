@@ -5,11 +5,10 @@ from __future__ import annotations
 from loopaudit.events import Result
 from loopaudit.hindsight.changes import Changes
 from loopaudit.hindsight.edits import Files, edit_of, edited_paths
-from loopaudit.hindsight.failing import error_text
-from loopaudit.hindsight.failures import category_of
+from loopaudit.hindsight.failing import Failed
 from loopaudit.hindsight.outputs import Entry, equal, held_of
 from loopaudit.hindsight.subject import Subject
-from loopaudit.hindsight.words import CallClass
+from loopaudit.hindsight.words import FIRST, RE_EDIT, CallClass
 
 
 class Editing:
@@ -33,8 +32,7 @@ class Editing:
 
     def failed(self, subject: Subject) -> None:
         """An edit failed: a look at its files is justified."""
-        for path in edited_paths(subject.arguments()):
-            self._changes.edit_failed(path, subject.call.number)
+        self._changes.edit_failed(subject.call)
 
     def applied(self, subject: Subject) -> CallClass:
         """A successful call of an edit tool: ``re_edit``, or ``first`` where it made a new state."""
@@ -47,32 +45,35 @@ class Editing:
             edit = None  # an insertion, or a sketch of a change
         if not paths:
             self._changes.edited(None, number)
-            return CallClass.FIRST
+            return FIRST
         if edit is None:
             for path in paths:
                 self._changes.edited(path, number)
                 self._files.forget(path)
-            return CallClass.FIRST
+            return FIRST
         move, self.evidence = self._files.apply("\0".join(paths), edit, number)
         if move == "repeated":
             self._changes.settle()
             if self._changes.world <= self.evidence:
-                return CallClass.RE_EDIT
+                return RE_EDIT
         for path in paths:
             self._changes.edited(path, number)
         self.returned = move == "returned"
-        return CallClass.RE_EDIT if self.returned else CallClass.FIRST
+        return RE_EDIT if self.returned else FIRST
 
-    def again(self, subject: Subject, result: Result, entry: Entry) -> CallClass | None:
-        """An edit that was sent before: what it did now, or ``None`` where it is like any call."""
-        if result.failed:
+    def again(self, subject: Subject, result: Result, entry: Entry, failed: Failed | None) -> CallClass | None:
+        """An edit that was sent before: what it did now, or ``None`` where it is like any call.
+
+        ``failed`` is its failure, if it failed.
+        """
+        if failed is not None:
             refused = not entry.failed and result.status != "denied"
-            if refused and category_of(error_text(result)) in ("no_match", "not_found", "other"):
+            if refused and failed.failure().category in ("no_match", "not_found", "other"):
                 self.evidence = entry.last
-                return CallClass.RE_EDIT
+                return RE_EDIT
             return None
         found = self.applied(subject)
-        if found != CallClass.FIRST:
+        if found != FIRST:
             return found
         self.evidence = entry.last
         if entry.failed:

@@ -121,18 +121,27 @@ class Files:
     __slots__ = ("_files",)
 
     def __init__(self) -> None:
-        self._files: dict[str, _File] = {}
+        self._files: dict[str, _File | tuple[Edit, int]] = {}
+        """Of a file that was edited once, the edit and its call."""
 
     def apply(self, path: str, edit: Edit, number: int) -> tuple[Move, int]:
         """Record a successful edit; tell what it did, and the call that made that state before."""
         file = self._files.pop(path, None)
         if file is None:
-            file = _File()
             if len(self._files) >= MAX_FILES:
                 del self._files[next(iter(self._files))]
-            if edit.content is None:
-                file.visited[0] = number
+            if edit.content is not None or len(edit.pairs) == 1:
+                self._files[path] = (edit, number)  # a new state for sure; most files are edited once
+                return "new", number
+            file = _file(edit, number)
+        elif isinstance(file, tuple):
+            first, at = file
+            file = _file(first, at)
+            self._apply(file, first, at)
         self._files[path] = file
+        return self._apply(file, edit, number)
+
+    def _apply(self, file: _File, edit: Edit, number: int) -> tuple[Move, int]:
         before = file.state
         if edit.content is not None:
             file.effective.clear()
@@ -174,6 +183,11 @@ class Files:
     def forget(self, path: str) -> None:
         """A file was changed by other means: its states are no longer known."""
         self._files.pop(path, None)
+
+
+def _file(edit: Edit, number: int) -> _File:
+    """A file of which this is the first edit."""
+    return _File() if edit.content is not None else _File(visited={0: number})
 
 
 def _mixed(pair: tuple[int, int]) -> int:

@@ -15,7 +15,7 @@ import msgspec
 
 from loopaudit.events import Call
 from loopaudit.hindsight.judge import cached_judge, judge
-from loopaudit.hindsight.programs import Effect, Verdict, words
+from loopaudit.hindsight.programs import EFFECT_CHANGES, EFFECT_LOOKS, Effect, Verdict, words
 from loopaudit.hindsight.ranges import ReadRange, normal_path
 from loopaudit.hindsight.shell_ranges import may_show_lines, shell_range
 from loopaudit.tools import Kind, kind_of, kind_of_name, plain_name
@@ -119,16 +119,16 @@ def nature_of(name: str, given: Kind | None = None) -> Nature:
     if kind in _LOOKING_KINDS:
         informs = kind in ("list", "search", "web_fetch", "web_search")
         rewordable = kind in ("search", "web_search")
-        return Nature(kind, Effect.LOOKS, kind == "poll", informs, rewordable, has_meta, False)
+        return Nature(kind, EFFECT_LOOKS, kind == "poll", informs, rewordable, has_meta, False)
     if kind != "other":
-        effect = None if kind == "shell" else Effect.CHANGES
+        effect = None if kind == "shell" else EFFECT_CHANGES
         return Nature(kind, effect, False, False, False, has_meta, kind in _VARYING)
     found = {w.lower() for w in _WORD.findall(plain_name_cased(name))}
     if found & _CHANGES:
-        return Nature(kind, Effect.CHANGES, False, False, False, False, False)
+        return Nature(kind, EFFECT_CHANGES, False, False, False, False, False)
     if found & _LOOKS:
         waits = bool(found & _WAITS)
-        return Nature(kind, Effect.LOOKS, waits, not waits, bool(found & _ASKS), False, False)
+        return Nature(kind, EFFECT_LOOKS, waits, not waits, bool(found & _ASKS), False, False)
     return Nature(kind, None, False, False, False, False, False)
 
 
@@ -221,13 +221,13 @@ def effect_of(name: str, arguments: Any, nature: Nature, kind: Kind) -> Verdict:
     """What a call of a tool with these arguments may do."""
     if kind == "shell":
         command = command_of(arguments)
-        return Verdict(Effect.CHANGES) if command is None else effect_of_command(command)
+        return Verdict(EFFECT_CHANGES) if command is None else effect_of_command(command)
     if kind == "poll":
-        return Verdict(Effect.LOOKS, waits=True, only_waits=plain_name(name) in _PAUSES)
+        return Verdict(EFFECT_LOOKS, waits=True, only_waits=plain_name(name) in _PAUSES)
     if kind in _LOOKING_KINDS:
-        return Verdict(Effect.LOOKS)
+        return Verdict(EFFECT_LOOKS)
     if kind in EDITING_KINDS:
-        return Verdict(Effect.CHANGES)
+        return Verdict(EFFECT_CHANGES)
     return _by_arguments(arguments, nature)
 
 
@@ -244,18 +244,18 @@ def _by_arguments(arguments: Any, nature: Nature) -> Verdict:
             if isinstance(text, str):
                 first = text.lstrip("( \n\t")[:16].partition(" ")[0].lower().strip(";\n")
                 if first in _SQL_CHANGES:
-                    return Verdict(Effect.CHANGES)
-                if first in _SQL_LOOKS and effect is not Effect.CHANGES:
-                    return Verdict(Effect.LOOKS)
+                    return Verdict(EFFECT_CHANGES)
+                if first in _SQL_LOOKS and effect is not EFFECT_CHANGES:
+                    return Verdict(EFFECT_LOOKS)
         for name in _ACTIONS:
             word = arguments.get(name)
             if isinstance(word, str) and len(word) <= 40:
                 found = {w.lower() for w in _WORD.findall(word)}
                 if found and found <= _PAUSES:
-                    return Verdict(Effect.LOOKS, waits=True, only_waits=True)
+                    return Verdict(EFFECT_LOOKS, waits=True, only_waits=True)
                 if found & _CHANGES:
-                    return Verdict(Effect.CHANGES)
+                    return Verdict(EFFECT_CHANGES)
                 if found & _LOOKS or found & {"head", "options"}:
-                    return Verdict(Effect.LOOKS, waits=waits or bool(found & _WAITS))
+                    return Verdict(EFFECT_LOOKS, waits=waits or bool(found & _WAITS))
                 break
-    return Verdict(Effect.CHANGES if effect is None else effect, waits=waits)
+    return Verdict(EFFECT_CHANGES if effect is None else effect, waits=waits)

@@ -12,18 +12,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from loopaudit import text
 from loopaudit.events import Batch, Call, seconds
 from loopaudit.failure import says_failure
 from loopaudit.hindsight.failures import CURELESS, Category
 from loopaudit.hindsight.history import History
-from loopaudit.hindsight.programs import Effect
-from loopaudit.hindsight.stretches import MAX_NOVEL, MAX_SEQUENCE, Group, Member, Stretch, is_wait, need_of, verdict
-from loopaudit.hindsight.words import CallClass
+from loopaudit.hindsight.programs import EFFECT_CHANGES
+from loopaudit.hindsight.stretches import (
+    MAX_NOVEL,
+    MAX_SEQUENCE,
+    UNIT_READ,
+    Group,
+    Member,
+    Stretch,
+    is_wait,
+    need_of,
+    verdict,
+)
+from loopaudit.hindsight.words import FIRST, RECHECK, UNKNOWN, CallClass
 from loopaudit.report import Episode
-
-UNIT_SHOWN: Final = 160
-"""Characters of a call that an episode keeps."""
 
 MAX_MEMBERS: Final = 256
 
@@ -64,8 +70,8 @@ class Tracker:
     def call(self, call: Call, found: CallClass, batch: Batch) -> None:
         """The next call with its class; the history still tells about it."""
         history = self._history
-        repeated = found >= CallClass.RECHECK or history.constant > 0
-        if self._suspended and found != CallClass.UNKNOWN:
+        repeated = found >= RECHECK or history.constant > 0
+        if self._suspended and found != UNKNOWN:
             self._suspended = False
             if not (repeated and self._group(call, found) in self._open_members()):
                 self.close("user_stepped_in")
@@ -75,7 +81,7 @@ class Tracker:
             self._open = Stretch(history.turn)
         if repeated:
             self._repeat(self._open, call, found, batch)
-        elif found != CallClass.UNKNOWN:
+        elif found != UNKNOWN:
             self._news(self._open, call, found)
 
     def after_batch(self, batch: Batch) -> None:
@@ -162,7 +168,7 @@ class Tracker:
         if effect.only_waits:
             stretch.waited += 1
             return
-        strong = found.idle or (history.constant > 0 and found != CallClass.RECHECK)
+        strong = found.idle or (history.constant > 0 and found != RECHECK)
         member = self._member(stretch, call, found)
         if member is None:
             return
@@ -245,13 +251,13 @@ class Tracker:
         if member is None:
             if len(stretch.members) >= MAX_MEMBERS:
                 return None
-            arguments = text.one_line(call.raw_arguments, UNIT_SHOWN)
-            member = Member(len(stretch.members), f"{call.name} {arguments}".rstrip())
+            arguments = call.raw_arguments
+            member = Member(len(stretch.members), call.name, arguments[:UNIT_READ])
             stretch.members[group] = member
             failure = history.failure() if found.idle else None
             category: Category = "other" if failure is None else failure.category
             member.category = category
-            member.empty = not call.raw_arguments.strip() or not call.arguments
+            member.empty = not arguments.strip() or not history.subject.arguments()
             member.need = need_of(found, category, failing=call.failed)
             if group[0] == "answer":
                 failing = call.result is not None and says_failure(call.result.output)
@@ -262,7 +268,7 @@ class Tracker:
 
     def _news(self, stretch: Stretch, call: Call, found: CallClass) -> None:
         history = self._history
-        if history.subject.kind in ("think", "plan") and found == CallClass.FIRST:
+        if history.subject.kind in ("think", "plan") and found == FIRST:
             return
         effect = history.subject.effect()
         if effect.only_waits:
@@ -271,12 +277,12 @@ class Tracker:
         if not stretch.strong:
             self._open = None
             return
-        if found != CallClass.FIRST:
+        if found != FIRST:
             member = stretch.members.get(("call", history.subject.identity))
             if member is not None and 2 * member.strong >= stretch.strong:
                 self.close("recovered", call.number)
                 return
-        if effect.effect == Effect.CHANGES and call.ok:
+        if effect.effect == EFFECT_CHANGES and call.ok:
             self.close("moved_on", call.number)
             return
         stretch.gap += 1

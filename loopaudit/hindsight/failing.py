@@ -6,12 +6,15 @@ from typing import Any, Final
 
 import msgspec
 
-from loopaudit.events import Call, Result
-from loopaudit.hindsight.changes import Changes
-from loopaudit.hindsight.failures import CURELESS, Failure, excerpt, failure_of, same_failure
+from loopaudit.events import VALUE, Call, Result, decode_text
+from loopaudit.hindsight.changes import Changes, decoded
+from loopaudit.hindsight.failures import CURELESS, Failure, excerpt, failure_of, loose, plain_of, same_failure
 
 MAX_FAILING: Final = 256
 """Failing tools remembered per agent."""
+
+MAX_UNREAD: Final = 4096
+"""Longest error text, in characters or bytes, that is kept until somebody asks for it; of longer ones an excerpt."""
 
 
 def error_text(result: Result) -> str:
@@ -21,21 +24,40 @@ def error_text(result: Result) -> str:
 
 
 class Failed(msgspec.Struct):
-    """One failure. Its text is looked into only when there is another to compare it with."""
+    """One failure. Its text is looked into only when there is another to compare it with.
+
+    ``text`` is the error text, or the JSON bytes of it; ``form``, ``source`` and ``is_json``
+    are the arguments as in :class:`~loopaudit.events.Call`.
+    """
 
     number: int
     batch: int
     tool: str
     denied: bool
-    text: str
-    arguments: Any
+    text: str | bytes
+    form: int
+    source: Any
+    is_json: bool
     known: Failure | None = None
+    plain: tuple[str, bool] | None = None
+    loosely: str = ""
+
+    def loose(self) -> str:
+        """A text that differs between this and another failure only if they are not alike."""
+        if self.plain is None:
+            self.text = excerpt(decode_text(self.text) if isinstance(self.text, bytes) else self.text)
+            self.source = decoded(self.form, self.source, is_json=self.is_json)
+            self.form = VALUE
+            self.plain = plain_of(self.text, self.source)
+            self.loosely = loose(self.plain[0])
+        return self.loosely
 
     def failure(self) -> Failure:
         """What identifies it."""
         if self.known is None:
-            self.known = failure_of(self.text, self.arguments, denied=self.denied)
-            self.text, self.arguments = "", None
+            self.loose()
+            self.known = failure_of(str(self.text), self.source, denied=self.denied, known=self.plain)
+            self.text, self.source = "", None
         return self.known
 
 
@@ -62,9 +84,7 @@ class Failing:
         self.last = None
         self._by_scope.pop(scope, None)
 
-    def failed(
-        self, call: Call, result: Result, arguments: Any, batch: int, scope: str
-    ) -> tuple[Failed, Failed | None, Failed | None]:
+    def failed(self, call: Call, result: Result, batch: int, scope: str) -> tuple[Failed, Failed | None, Failed | None]:
         """Note a failure. Gives it, the one of its scope before it, and the agent's last one.
 
         Failures of the same response are no earlier ones: what a sibling met was not known
@@ -72,9 +92,13 @@ class Failing:
         """
         before = self._by_scope.get(scope)
         last = self.last
-        current = Failed(
-            call.number, batch, call.name, result.status == "denied", excerpt(error_text(result)), arguments
-        )
+        text: str | bytes = result.source
+        if result.has_error and result.error_source is not None:
+            text = result.error_source
+        if len(text) > MAX_UNREAD:
+            text = excerpt(error_text(result))
+        denied = result.status == "denied"
+        current = Failed(call.number, batch, call.name, denied, text, call.form, call.source, call.is_json)
         if before is None or before.batch != batch:
             if len(self._by_scope) >= MAX_FAILING:
                 self._by_scope.clear()
@@ -90,6 +114,8 @@ class Failing:
 
 def alike(current: Failed, earlier: Failed, changes: Changes) -> bool:
     """Whether a failure only repeats what an earlier one told."""
+    if current.loose() != earlier.loose():
+        return False
     failure = current.failure()
     if not same_failure(failure, earlier.failure(), same_tool=current.tool == earlier.tool):
         return False

@@ -80,26 +80,23 @@ _CATEGORIES: Final[Mapping[Category, str]] = {
 _NEEDLES: Final[Mapping[Category, tuple[str, ...]]] = {
     "unknown_tool": ("tool", "function", "unsupported call"),
     "invalid_args": (
-        "argument", "param", "input", "json", "missing", "required", "validation", "parse", "decode", "schema", "field",
-        "propert", "tool call", "key",
+        "invalid", "malformed", "bad ", "unexpected", "unrecognized", "illegal", "missing", "required", "validation",
+        "schema", "failed", "unable", "could not", "cannot", "json",
     ),
     "outage": (
-        "429", "502", "503", "504", "529", "too many", "rate", "unavailable", "gateway", "temporar", "overloaded",
-        "later", "retry after", "connection", "econn", "etimedout", "eai_again", "network", "socket", "time",
-        "deadline",
+        "429", "502", "503", "504", "529", "too many", "limit", "unavailable", "gateway", "temporar", "overloaded",
+        "later", "retry after", "connection", "econn", "etimedout", "eai_again", "network", "socket hang", "timeout",
+        "time out", "timed", "deadline",
     ),
     "auth": (
-        "401", "403", "unauthor", "unauthent", "forbidden", "authentic", "logged", "credential", "token", "api key",
-        "session", "password",
+        "401", "403", "unauthor", "unauthent", "forbidden", "authentic", "logged", "credential", "expired",
+        "invalid", "missing", "revoked", "incorrect",
     ),
     "denied": (
         "denied", "not permitted", "rejected", "blocked", "refused", "declined", "disallowed", "want to", "not allowed",
         "approval", "granted",
     ),
-    "no_match": (
-        "old_str", "oldstr", "oldtext", "search ", "replace", "context", "pattern", "occurrence", "match", "unique",
-        "to find", "patch",
-    ),
+    "no_match": ("not found", "match", "could not be found", "occurrence", "unique", "to find", "patch"),
     "not_found": ("404", "enoent", "no such", "not exist", "n't exist", "not found", "cannot find", "could not"),
 }  # fmt: skip
 """What a text must hold for the pattern of a category to match; spares most searches. Their order counts."""
@@ -141,9 +138,13 @@ def excerpt(text: str) -> str:
 def category_of(text: str) -> Category:
     """The category of an error text: the first in order that a word in it tells."""
     short = excerpt(text).lower()
+    letters = short if short.isascii() else short.encode("ascii", "replace").decode()  # words are found faster in it
     for name, needles in _NEEDLES.items():
-        if any(needle in short for needle in needles) and _category(name).search(short) is not None:
-            return name
+        for needle in needles:
+            if needle in letters:
+                if _category(name).search(short) is not None:
+                    return name
+                break
     return "other"
 
 
@@ -153,16 +154,29 @@ def _category(name: Category) -> re.Pattern[str]:
     return re.compile(_CATEGORIES[name])
 
 
-def failure_of(text: str, arguments: Any, *, denied: bool = False) -> Failure:
-    """What identifies a failure with this error text of a call with these arguments."""
-    short = excerpt(text)
-    category: Category = "denied" if denied else category_of(short)
-    plain = remove(short, set())
+def plain_of(text: str, arguments: Any) -> tuple[str, bool]:
+    """An error text without noise and arguments, and whether one of the arguments stood in it."""
+    plain = remove(excerpt(text), set())
     names_target = False
     for value in _texts(arguments):
         if value in plain:
             plain = plain.replace(value, "<argument>")
             names_target = True
+    return plain, names_target
+
+
+def loose(plain: str) -> str:
+    """A text that differs between two failures only if they are different ones, whatever their category."""
+    return _DIGITS.sub("0", _SPACE.sub(" ", plain).strip())
+
+
+def failure_of(text: str, arguments: Any, *, denied: bool = False, known: tuple[str, bool] | None = None) -> Failure:
+    """What identifies a failure with this error text of a call with these arguments.
+
+    ``known`` is what :func:`plain_of` gave for them, if it was asked.
+    """
+    category: Category = "denied" if denied else category_of(excerpt(text))
+    plain, names_target = plain_of(text, arguments) if known is None else known
     if category in CURELESS:
         # Positions in broken JSON and counts of missing fields vary with the text sent.
         plain = _DIGITS.sub("0", plain)

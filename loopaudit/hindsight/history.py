@@ -31,12 +31,12 @@ from loopaudit.hindsight.effects import EDITING_KINDS, PATCH_COMMAND, Identity, 
 from loopaudit.hindsight.failing import Failed, Failing, alike
 from loopaudit.hindsight.failures import Failure
 from loopaudit.hindsight.outputs import Entry, Held, Outputs, differences, digest_of
-from loopaudit.hindsight.programs import Effect
+from loopaudit.hindsight.programs import EFFECT_CHANGES, EFFECT_LOOKS
 from loopaudit.hindsight.ranges import ReadRange, read_range
 from loopaudit.hindsight.requests import asks_for_patience, runs_asked
 from loopaudit.hindsight.shown import Shown
 from loopaudit.hindsight.subject import Subject
-from loopaudit.hindsight.words import CallClass
+from loopaudit.hindsight.words import FIRST, RECHECK, UNKNOWN, CallClass
 
 GENERATION: Final = 8192
 """Call identities per generation: exact within the last 8,192 distinct ones of an agent."""
@@ -122,7 +122,7 @@ class History:
             self.redo = self.returned = False
         result = call.result
         if result is None or result.status == "cancelled":
-            return CallClass.UNKNOWN
+            return UNKNOWN
         source = result.source
         held = source if len(source) <= TOKEN_LIMIT else digest_of(source)
         young = self._young
@@ -162,41 +162,41 @@ class History:
             if nature.rewordable and worded(subject.arguments()):
                 self.constant = self._answers.again(subject.call.name, entry.held, entry.last, entry.batch)
                 self.evidence = self._answers.first if self.constant else 0
-            return CallClass.FIRST
+            return FIRST
         if kind == "shell" and (subject.command is None or not subject.command.startswith(PATCH_COMMAND)):
             asked = subject.shown()
             if asked is not None:
                 return self._read(asked, entry)
             self.changes.note(subject.call, subject.command, nature, kind)
-            return CallClass.FIRST
+            return FIRST
         kind = subject.tell_kind()
         if kind == "read":
             return self._read(read_range(subject.arguments()), entry)
         if kind in EDITING_KINDS:
             found = self._editing.applied(subject)
-            if found != CallClass.FIRST:
+            if found != FIRST:
                 self.evidence, self.returned = self._editing.evidence, self._editing.returned
             return found
         if kind == "ask":
             self.asked()
-        elif nature.effect is not Effect.LOOKS or kind == "other":
+        elif nature.effect is not EFFECT_LOOKS or kind == "other":
             self.changes.note(subject.call, None, nature, kind)
-        return CallClass.FIRST
+        return FIRST
 
     def _read(self, asked: ReadRange | None, entry: Entry) -> CallClass:
         if asked is None:
-            return CallClass.FIRST
+            return FIRST
         self.asked_range = asked
         shown = self._shown
         found = shown.read(asked, entry, self.changes)
-        if found == CallClass.FIRST:
+        if found == FIRST:
             return found
         if found == CallClass.RE_READ and not isinstance(entry.held, tuple) and says_failure(entry.held):
-            return CallClass.FIRST  # an error that is not flagged as one shows no lines
+            return FIRST  # an error that is not flagged as one shows no lines
         self.evidence = shown.evidence
         self.redo = shown.redo
         if found == CallClass.RE_READ and self.changes.failed_edit_since(self.evidence, asked.path):
-            return CallClass.RECHECK
+            return RECHECK
         return found
 
     def _succeeded(self) -> None:
@@ -206,7 +206,7 @@ class History:
 
     def _note_failure(self, result: Result, batch: int) -> tuple[Failed, tuple[Failed | None, Failed | None]]:
         subject = self.subject
-        noted = self._failing.failed(subject.call, result, subject.arguments(), batch, subject.scope())
+        noted = self._failing.failed(subject.call, result, batch, subject.scope())
         self._current = noted[0]
         if subject.kind in EDITING_KINDS:
             self._editing.failed(subject)
@@ -214,7 +214,7 @@ class History:
 
     def _new_failure(self, result: Result, batch: int) -> CallClass:
         """A failure without an equal call before: new, or an earlier one in other words."""
-        found = CallClass.FIRST
+        found = FIRST
         self.subject.tell_kind()
         current, earlier = self._note_failure(result, batch)
         for one in earlier:
@@ -242,7 +242,7 @@ class History:
         self._moved = True
         self.changed = False
         if kind in EDITING_KINDS:
-            found = self._editing.again(subject, result, entry)
+            found = self._editing.again(subject, result, entry, self._current)
             if found is not None:
                 self.evidence, self.returned = self._editing.evidence, self._editing.returned
                 self.changed = True
@@ -255,11 +255,11 @@ class History:
             for older, number, older_failed in reversed(entry.older or []):
                 if older_failed == failed and self._alike(older, held, result):
                     self.evidence = number
-                    if verdict.effect == Effect.CHANGES or self.changes.since(number, subject.path()):
+                    if verdict.effect == EFFECT_CHANGES or self.changes.since(number, subject.path()):
                         self.changed = True
-                        return CallClass.RECHECK
+                        return RECHECK
                     return self._known(entry, number)
-        if kind not in EDITING_KINDS and verdict.effect != Effect.LOOKS and (not failed or kind == "shell"):
+        if kind not in EDITING_KINDS and verdict.effect != EFFECT_LOOKS and (not failed or kind == "shell"):
             self.changes.note(subject.call, subject.command, subject.nature, kind)
         path = subject.path()
         if path is not None:
@@ -279,17 +279,17 @@ class History:
         self.evidence = number
         path = self.subject.path()
         if entry.turn != self.turn or entry.in_turn < self.runs_asked:
-            return CallClass.RECHECK
+            return RECHECK
         if self.changes.since(number, path):
             self.changed = True
-            return CallClass.RECHECK
+            return RECHECK
         if path is None and self.subject.kind == "shell":
             asked = self.subject.shown()
             path = None if asked is None else asked.path
         if path is not None and self.changes.failed_edit_since(number, path):
-            return CallClass.RECHECK
+            return RECHECK
         if entry.epoch != self.epoch and entry.redone_at != self.changes.lasting:
             entry.redone_at = self.changes.lasting
-            return CallClass.RECHECK
+            return RECHECK
         self.redo = entry.redone_at >= 0
         return CallClass.REDUNDANT_NOISE if self.noise else CallClass.REDUNDANT

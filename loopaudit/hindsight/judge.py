@@ -19,6 +19,7 @@ from loopaudit.hindsight.programs import (
     CHECKING,
     CHECKS,
     CLOSERS,
+    EFFECT_LOOKS,
     FOLLOWS,
     HARMLESS_TARGETS,
     KEYWORDS,
@@ -31,7 +32,6 @@ from loopaudit.hindsight.programs import (
     SCRIPT_RUNNERS,
     SHELL_STATE,
     WRAPPERS,
-    Effect,
     Verdict,
 )
 from loopaudit.hindsight.shell import Parsed, Simple, parse
@@ -59,9 +59,12 @@ def _plain() -> re.Pattern[str]:
 
 def judge(command: str) -> Verdict:
     """What a shell command line does; that it may change something where that is not plain."""
+    bare = _BARE.fullmatch(command) is not None
+    if bare and command.partition(" ")[0] in CHECKING:
+        return check(command.split()[1:])
     if _plain().fullmatch(command) is not None and _NOT_PLAIN.search(command) is None:
         return LOOKS  # most commands, without reading them word by word
-    if _BARE.fullmatch(command) is not None and (words := command.split()):
+    if bare and (words := command.split()):
         return _line([Simple(words, [])], 0)
     parsed = parse(command)
     return MAY_CHANGE if parsed is None else judge_parsed(parsed)
@@ -79,7 +82,7 @@ def judge_parsed(parsed: Parsed, depth: int = 0) -> Verdict:
 
 
 def _line(simples: list[Simple], depth: int) -> Verdict:
-    effect = Effect.LOOKS
+    effect = EFFECT_LOOKS
     waits = False
     only_waits = True
     if simples and all(simple.words[:1] and simple.words[0] in SHELL_STATE for simple in simples):
@@ -89,7 +92,7 @@ def _line(simples: list[Simple], depth: int) -> Verdict:
         effect = max(effect, found.effect)
         waits = waits or found.waits
         only_waits = only_waits and found.only_waits
-    return Verdict(effect, waits, only_waits and waits and effect == Effect.LOOKS)
+    return Verdict(effect, waits, only_waits and waits and effect == EFFECT_LOOKS)
 
 
 def _simple(simple: Simple, depth: int) -> Verdict:
@@ -110,7 +113,7 @@ def _words(words: list[str], simple: Simple, depth: int) -> Verdict:
     program = words[0].replace("\\", "/").rpartition("/")[2].removesuffix(".exe").lower()
     arguments = words[1:]
     if program in ("sleep", "start-sleep", "wait"):
-        return Verdict(Effect.LOOKS, waits=True, only_waits=True)
+        return Verdict(EFFECT_LOOKS, waits=True, only_waits=True)
     if program in ("timeout", "gtimeout"):
         return _rest(after_options(arguments, frozenset({"-s", "-k", "--signal"}))[1:], simple, depth)
     if program in WRAPPERS:
@@ -123,7 +126,7 @@ def _words(words: list[str], simple: Simple, depth: int) -> Verdict:
     if program in LOOKING:
         if program in ("rg", "ag", "ack") and any(a.startswith("--pre") for a in arguments):
             return MAY_CHANGE
-        return Verdict(Effect.LOOKS, waits=program == "tail" and not FOLLOWS.isdisjoint(arguments))
+        return Verdict(EFFECT_LOOKS, waits=program == "tail" and not FOLLOWS.isdisjoint(arguments))
     rule = RULES.get(program)
     if rule is not None:
         return rule(arguments, lambda inner: _rest(inner, simple, depth))

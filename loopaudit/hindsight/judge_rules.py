@@ -18,6 +18,7 @@ from loopaudit.hindsight.programs import (
     CHECKS,
     CURL_WRITES,
     DOCKER_LOOKS,
+    EFFECT_LOOKS,
     FOLLOWS,
     GH_LOOKS,
     GIT_LOOKS,
@@ -31,7 +32,6 @@ from loopaudit.hindsight.programs import (
     PIP_LOOKS,
     SYSTEMCTL_LOOKS,
     WRITING,
-    Effect,
     Verdict,
     words,
 )
@@ -50,7 +50,10 @@ _WGET_OUT: Final = re.compile(r"(?:^| )-q?O ?(?:-|/dev/null)(?: |$)")
 
 def check(arguments: list[str], _inner: Inner | None = None) -> Verdict:
     """A checker checks, unless one of its options makes it write."""
-    return MAY_CHANGE if any(a.lower().partition("=")[0] in WRITING for a in arguments) else CHECKS
+    for argument in arguments:
+        if argument[:1] == "-" and argument.lower().partition("=")[0] in WRITING:
+            return MAY_CHANGE
+    return CHECKS
 
 
 def help_only(arguments: list[str]) -> bool:
@@ -79,7 +82,7 @@ def _verbs(looks: frozenset[str], skip: frozenset[str] = frozenset()) -> Rule:
             return LOOKS if help_only(arguments) else MAY_CHANGE
         if rest[0].lower() not in looks:
             return MAY_CHANGE
-        return Verdict(Effect.LOOKS, waits=rest[0] in ("wait", "watch") or not FOLLOWS.isdisjoint(rest))
+        return Verdict(EFFECT_LOOKS, waits=rest[0] in ("wait", "watch") or not FOLLOWS.isdisjoint(rest))
 
     return rule
 
@@ -90,7 +93,7 @@ def _nouns(looks: frozenset[str], first: frozenset[str] = frozenset()) -> Rule:
     def rule(arguments: list[str], _inner: Inner) -> Verdict:
         rest = [a for a in arguments if not a.startswith("-")]
         found = bool(rest) and (rest[0] in first or (len(rest) > 1 and rest[1] in looks))
-        return Verdict(Effect.LOOKS, waits="watch" in rest) if found else MAY_CHANGE
+        return Verdict(EFFECT_LOOKS, waits="watch" in rest) if found else MAY_CHANGE
 
     return rule
 
@@ -109,7 +112,7 @@ def _targets(*extra: str) -> Rule:
 
 
 def _find(arguments: list[str], inner: Inner) -> Verdict:
-    effect = Effect.LOOKS
+    effect = EFFECT_LOOKS
     for position, argument in enumerate(arguments):
         if argument in ("-delete", "-fls") or argument.startswith("-fprint"):
             return MAY_CHANGE

@@ -87,22 +87,100 @@ PATTERNS: Final[Mapping[str, str]] = {
 _ORDER: Final = ("timestamp", "request id", "temporary path", "address", "counter", "pid", "session", "duration")
 
 
+_NEEDLES: Final[Mapping[str, tuple[str, ...]]] = {
+    "request id": (
+        "req", "trace", "span", "correlation", "transaction", "message", "msg", "event", "resp", "log", "ray", "nonce",
+        "random", "uid", "etag", "chunk", "call_", "chatcmpl_", "evt_",
+    ),
+    "temporary path": ("tmp", "/var/folders/", "/dev/shm/", "screen", "capture", "shot", "frame", "\\temp\\"),
+    "address": ("0x",),
+    "counter": ("attempt", "retr", "try", "tries", "request", "call", "invocation", "time"),
+    "pid": ("pid", "process", "tid", "thread_id", "thread id"),
+    "session": ("session", "terminal", "shell", "sandbox", "container", "connection"),
+    "duration": ("duration", "elapsed", "latency", "took", "time"),
+}  # fmt: skip
+"""What a line in lower case must hold for a kind of noise; one of them, or one of the shapes below."""
+
+_TIME_SHAPE: Final = re.compile(r"\d\d[-/.:]\d\d")
+_LONG_NUMBER: Final = re.compile(r"\d{10}")
+_CLOCKS: Final = ("ts", "time", "epoch", "date", "now", "created", "served", "generated")
+_NUMBER_SHAPE: Final = re.compile(r"\W\d")
+_JOB_SHAPE: Final = re.compile(r"\[\d{1,3}\] \d")
+_HEX_SHAPE: Final = re.compile(r"[0-9a-f]{12}")
+_FOLDED: Final = ("\u017f", "\u0130", "\u0131")
+"""Letters that match ``s`` and ``i`` where case does not matter, but have another lower case."""
+
+
+def folds_oddly(text: str) -> bool:
+    """Whether a search in the lower case of a text may miss what one without case finds."""
+    return any(letter in text for letter in _FOLDED)
+
+
+def _shaped(name: str, line: str, low: str) -> bool:
+    """Whether a line has the shape of a kind of noise that no word of :data:`_NEEDLES` tells."""
+    if name == "timestamp":
+        if ("-" in low or ":" in low or "/" in low or "." in low) and _TIME_SHAPE.search(line) is not None:
+            return True
+        return any(word in low for word in _CLOCKS) and _LONG_NUMBER.search(line) is not None
+    if name == "request id":
+        return ("-" in low or "id" in low) and _HEX_SHAPE.search(low) is not None
+    if name == "counter":
+        counted = "token" in low or "quota" in low or "limit" in low
+        return counted and any(word in low for word in ("left", "remaining", "used", "made", "so far", "ago"))
+    if name == "pid":
+        return _JOB_SHAPE.search(line) is not None
+    if name == "duration":
+        return line[:1].isdecimal() or _NUMBER_SHAPE.search(line) is not None
+    return False
+
+
+def _possible(line: str) -> list[str]:
+    """The kinds of noise that a line may hold, in their order; spares most searches."""
+    low = line.lower()
+    if not low.isascii():
+        if folds_oddly(line):
+            return list(_ORDER)
+        low = low.encode("ascii", "replace").decode()  # the words below are found faster in it
+    found = []
+    for name in _ORDER:
+        for needle in _NEEDLES.get(name, ()):
+            if needle in low:
+                found.append(name)
+                break
+        else:
+            if _shaped(name, line, low):
+                found.append(name)
+    return found
+
+
 @cache
-def _noise() -> re.Pattern[str]:
-    """All patterns as one; compiled when there is a first result to compare."""
-    groups = (f"(?P<{name.replace(' ', '_')}>{PATTERNS[name]})" for name in _ORDER)
-    return re.compile("|".join(groups), re.IGNORECASE)
+def _pattern(name: str) -> re.Pattern[str]:
+    """The pattern of one kind of noise; compiled when there is a first line that may hold it."""
+    return re.compile(PATTERNS[name], re.IGNORECASE)
 
 
 def remove(line: str, names: set[str]) -> str:
-    """A line with each piece of noise replaced by its name; the names are added to ``names``."""
+    """A line with each piece of noise replaced by its name; the names are added to ``names``.
 
-    def name_of(match: re.Match[str]) -> str:
-        name = str(match.lastgroup).replace("_", " ")
+    The leftmost piece counts, and of several at one place the first kind in order.
+    """
+    ahead = [(name, match) for name in _possible(line) if (match := _pattern(name).search(line)) is not None]
+    if not ahead:
+        return line
+    pieces: list[str] = []
+    position = 0
+    while ahead:
+        name, match = min(ahead, key=lambda pair: pair[1].start())  # the first of equals
         names.add(name)
-        return f"<{name}>"
-
-    return _noise().sub(name_of, line)
+        pieces += (line[position : match.start()], "<", name, ">")
+        position = match.end()
+        ahead = [
+            (kind, later)
+            for kind, found in ahead
+            if (later := found if found.start() >= position else _pattern(kind).search(line, position)) is not None
+        ]
+    pieces.append(line[position:])
+    return "".join(pieces)
 
 
 def same_but_for_noise(one: str, other: str) -> tuple[str, ...] | None:
@@ -111,10 +189,10 @@ def same_but_for_noise(one: str, other: str) -> tuple[str, ...] | None:
     ``None`` means that they differ in more than noise: in the number of lines, in anything
     that is no known noise, or in too much to look at.
     """
+    if _line_feeds(one) != _line_feeds(other):
+        return None
     left = _lines(one)
     right = _lines(other)
-    if len(left) != len(right):
-        return None
     names: set[str] = set()
     differing = 0
     for line, counterpart in zip(left, right, strict=True):
@@ -129,6 +207,12 @@ def same_but_for_noise(one: str, other: str) -> tuple[str, ...] | None:
             return None
         names |= found
     return tuple(sorted(names))
+
+
+def _line_feeds(text: str) -> int:
+    """How many line feeds stand between the :func:`_lines` of a text."""
+    count = text.count("\n")
+    return count if count >= 8 else count + text.count("\\n")
 
 
 def _lines(text: str) -> list[str]:

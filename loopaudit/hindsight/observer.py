@@ -18,7 +18,8 @@ from loopaudit.hindsight.history import History
 from loopaudit.hindsight.outputs import Outputs
 from loopaudit.hindsight.record import FAILED, PROGRESS, Lane, Record
 from loopaudit.hindsight.requests import is_guard_notice, says_go_on
-from loopaudit.hindsight.words import CLASSES, CallClass
+from loopaudit.hindsight.subject import MAY_BRING_NOTHING
+from loopaudit.hindsight.words import CLASSES, FIRST, INFORMATIVE, RECHECK, RECOVERED, REDUNDANT, CallClass
 from loopaudit.report import Episode, Finding, Grade, TranscriptResult
 from loopaudit.tools import Kind
 
@@ -28,10 +29,10 @@ MAX_AGENTS: Final = 1024
 MAX_EPISODES: Final = 10_000
 """Episodes kept per conversation."""
 
-_IDLE: Final = bytes(value >= CallClass.REDUNDANT for value in range(256))
+_IDLE: Final = bytes(value >= REDUNDANT for value in range(256))
 """Translates classes to whether a call was idle."""
 
-_NEWS: Final = frozenset({CallClass.FIRST, CallClass.INFORMATIVE, CallClass.RECOVERED})
+_NEWS: Final = frozenset({FIRST, INFORMATIVE, RECOVERED})
 
 
 class _Agent:
@@ -80,19 +81,25 @@ class Hindsight:
     def _batch(self, agent: _Agent, batch: Batch) -> None:
         history, tracker, lane, record = agent.history, agent.tracker, agent.lane, self._record
         index = batch.index
+        judge = history.judge
+        going_on = tracker.going_on
         for call in batch.calls:
-            found = history.judge(call, index)
+            found = judge(call, index)
             result = call.result
             if result is not None and result.failed:
                 flags = FAILED
+            elif found in _NEWS:
+                subject = history.subject
+                flags = 0 if subject.kind in MAY_BRING_NOTHING and subject.brings_nothing() else PROGRESS
             else:
-                flags = PROGRESS if found in _NEWS and not history.subject.brings_nothing() else 0
+                flags = 0
             record.add(lane, call.number, found, flags)
             if history.evidence:
                 record.explain(call.number, history.evidence, history.noise)
-            if tracker.going_on or found >= CallClass.RECHECK or history.constant:
+            if going_on or found >= RECHECK or history.constant:
                 tracker.call(call, found, batch)
-        if tracker.going_on:
+                going_on = tracker.going_on
+        if going_on:
             tracker.after_batch(batch)
         if batch.agent:
             history.subject.release()  # the main agent may hold on to its last call, many others may not

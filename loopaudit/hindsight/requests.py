@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from loopaudit.hindsight.noise import folds_oddly
+
 MAX_REQUEST: Final = 4000
 """Characters of a request that are read."""
 
@@ -21,6 +23,10 @@ _NUMBERS: Final[Mapping[str, int]] = {
     "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "twenty": 20,
     "fifty": 50,
 }  # fmt: skip
+
+_TIMES_NEEDLES: Final = (" times",)
+_PATIENT_NEEDLES: Final = ("poll", "monitor", "keep ", "every ")
+"""What a text in lower case must hold for these patterns to match."""
 
 _GO_ON: Final = re.compile(
     r"(?:please|ok|okay|yes|sure|go)?[,.! ]*(?:please )?"
@@ -55,10 +61,22 @@ def is_guard_notice(message: str) -> bool:
 
 def runs_asked(request: str) -> int:
     """How many runs of one call a request asks for (``run it ten times``); 1 if it names none."""
-    found = _TIMES.findall(request[:MAX_REQUEST])
+    request = request[:MAX_REQUEST]
+    if not _may_hold(request, _TIMES_NEEDLES):
+        return 1
+    found = _TIMES.findall(request)
     return max((_NUMBERS.get(n.lower()) or int(n) for n in found), default=1)
 
 
 def asks_for_patience(request: str) -> bool:
     """Whether a request asks to keep looking at something (``poll it``, ``every minute``)."""
-    return _PATIENT.search(request[:MAX_REQUEST]) is not None
+    request = request[:MAX_REQUEST]
+    return _may_hold(request, _PATIENT_NEEDLES) and _PATIENT.search(request) is not None
+
+
+def _may_hold(request: str, needles: tuple[str, ...]) -> bool:
+    """Whether a text holds one of some words in any case; spares most searches."""
+    if not request.isascii() and folds_oddly(request):
+        return True
+    low = request.lower()
+    return any(needle in low for needle in needles)

@@ -13,7 +13,7 @@ import msgspec
 from loopaudit.hindsight.changes import Changes
 from loopaudit.hindsight.outputs import Entry
 from loopaudit.hindsight.ranges import Coverage, ReadRange, glimpse_of
-from loopaudit.hindsight.words import CallClass
+from loopaudit.hindsight.words import FIRST, RE_READ, RECHECK, CallClass
 
 MAX_FILES: Final = 1024
 """Files remembered per agent; with more the one read first is forgotten."""
@@ -69,7 +69,7 @@ class Shown:
             if len(files) >= MAX_FILES:
                 del files[next(iter(files))]
             files[path] = (asked, entry, entry.batch, entry.turn, entry.epoch)
-            return CallClass.FIRST
+            return FIRST
         if isinstance(file, tuple):
             before, known, batch, turn, epoch = file
             files[path] = file = _Shown(known.first, batch, turn, epoch, known.first, fresh=[(before, known)])
@@ -86,7 +86,7 @@ class Shown:
             file.coverage, file.before, file.fresh = Coverage(), None, []
             file.since, file.batch, file.turn, file.epoch = entry.last, entry.batch, entry.turn, entry.epoch
             file.redone_at, file.redone = -1, False
-            return CallClass.FIRST
+            return FIRST
         if file.batch != entry.batch:
             for earlier, known in file.fresh:
                 seen = None if isinstance(known.held, tuple) else glimpse_of(known.held)
@@ -102,10 +102,10 @@ class Shown:
                 file.before, file.redone = None, True
         if file.coverage.covers(asked.first, asked.last):
             self.redo = file.redone
-            return CallClass.RE_READ
+            return RE_READ
         if file.before is not None and file.before.covers(asked.first, asked.last):
-            return CallClass.RECHECK
-        return CallClass.FIRST
+            return RECHECK
+        return FIRST
 
     def forget(self, path: str) -> None:
         """A file turned out to be another than the one that was shown."""

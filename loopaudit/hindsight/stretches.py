@@ -13,7 +13,8 @@ from typing import Final
 import msgspec
 
 from loopaudit.hindsight.failures import CURELESS, Category
-from loopaudit.hindsight.words import CallClass
+from loopaudit.hindsight.words import RE_EDIT, RE_READ, SAME_FAILURE, CallClass
+from loopaudit.text import one_line
 
 POLL_BUDGET: Final = 40
 """Unchanged answers in a row that a wait may get before news come."""
@@ -50,14 +51,24 @@ LAPS: Final = 3
 
 MAX_SEQUENCE: Final = 512
 
+UNIT_SHOWN: Final = 160
+"""Characters of a call's arguments that an episode keeps."""
+
+UNIT_READ: Final = 1024
+"""Characters of a call's arguments that are kept while it is not known whether an episode will show them."""
+
 Group = tuple[str, object]
 
 
 class Member(msgspec.Struct):
-    """What is repeated in a stretch: ``strong`` repeats without and ``weak`` with an excuse."""
+    """What is repeated in a stretch: ``strong`` repeats without and ``weak`` with an excuse.
+
+    ``arguments`` is the beginning of the argument text of its first call.
+    """
 
     index: int
-    text: str
+    name: str
+    arguments: str
     need: str = "call"
     strong: int = 0
     weak: int = 0
@@ -67,6 +78,11 @@ class Member(msgspec.Struct):
     noise: int = 0
     category: Category = "other"
     empty: bool = False
+
+    @property
+    def text(self) -> str:
+        """The call as an episode tells it."""
+        return f"{self.name} {one_line(self.arguments, UNIT_SHOWN)}".rstrip()
 
 
 class Stretch:
@@ -142,7 +158,7 @@ def verdict(s: Stretch, ended: str) -> Outcome | None:
         loop = loop or (member.need == "call" and member.strong >= INTERLEAVED and 4 * s.strong >= total)
     if sum(m.failing for m in members) < s.strong and s.strong >= REDO and 5 * (s.strong + s.weak) >= 4 * total:
         loop = True
-    if not loop and s.kinds.get(CallClass.RE_EDIT, 0) >= NEED["edit"]:
+    if not loop and s.kinds.get(RE_EDIT, 0) >= NEED["edit"]:
         loop = 2 * (s.strong + s.weak) >= total
     return Outcome(_kind(s, main), laps, unit, s.first) if loop else None
 
@@ -188,16 +204,16 @@ def _kind(s: Stretch, main: list[Member]) -> str:
     repeats = sum(m.strong or m.weak for m in main)
     if 2 * s.redo >= strong:
         return "compaction_redo"
-    if 2 * s.kinds.get(CallClass.RE_EDIT, 0) >= strong and not 2 * failing > repeats:
+    if 2 * s.kinds.get(RE_EDIT, 0) >= strong and not 2 * failing > repeats:
         return "edit_revert" if s.returned else "re_edit"
-    if s.returned >= 2 and 4 * s.kinds.get(CallClass.RE_EDIT, 0) >= strong:
+    if s.returned >= 2 and 4 * s.kinds.get(RE_EDIT, 0) >= strong:
         return "edit_revert"
     if 2 * failing > repeats:
         worst = max(main, key=lambda m: m.failing)
         if worst.category == "invalid_args":
             return "empty_args" if worst.empty else "invalid_args"
         return worst.category if worst.category in ("unknown_tool", "denied") else "same_error"
-    if 2 * s.kinds.get(CallClass.RE_READ, 0) > strong:
+    if 2 * s.kinds.get(RE_READ, 0) > strong:
         return "paging_wrap" if _pages(s.offsets) else "re_read"
     if any(m.need in ("answer", "failing_answer") and 2 * m.strong >= strong for m in main):
         return "same_error" if main[0].need == "failing_answer" else "constant_answer"
@@ -234,12 +250,12 @@ def _repeats(sequence: list[int], period: int) -> bool:
 
 def need_of(found: CallClass, category: Category, *, failing: bool) -> str:
     """The key into :data:`NEED` for a repeat of this class."""
-    if found == CallClass.RE_READ:
+    if found == RE_READ:
         return "read"
-    if found == CallClass.RE_EDIT:
+    if found == RE_EDIT:
         return "edit"
     if failing and category == "outage":
         return "outage"
-    if found == CallClass.SAME_FAILURE:
+    if found == SAME_FAILURE:
         return "cureless" if category in CURELESS else "failure"
     return "call"

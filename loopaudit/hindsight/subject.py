@@ -28,6 +28,10 @@ from loopaudit.tools import Kind
 _NO_CALL: Final = Call("", 0, "", TEXT, "", b"", False)
 
 
+MAY_BRING_NOTHING: Final = frozenset({"shell", "think", "plan"})
+"""Kinds of which :meth:`Subject.brings_nothing` may hold."""
+
+
 class Subject:
     """One call at a time. ``kind`` is that of the tool's name until :meth:`tell_kind` is asked.
 

@@ -33,8 +33,20 @@ class CallClass(IntEnum):
     @property
     def idle(self) -> bool:
         """Whether the call brought nothing that was not known before it."""
-        return self >= CallClass.REDUNDANT
+        return self >= REDUNDANT
 
+
+# Members by their own names: Python 3.11 needs longer to find one in its class than for most of a judgement.
+UNKNOWN: Final = CallClass.UNKNOWN
+FIRST: Final = CallClass.FIRST
+INFORMATIVE: Final = CallClass.INFORMATIVE
+RECOVERED: Final = CallClass.RECOVERED
+RECHECK: Final = CallClass.RECHECK
+REDUNDANT: Final = CallClass.REDUNDANT
+REDUNDANT_NOISE: Final = CallClass.REDUNDANT_NOISE
+SAME_FAILURE: Final = CallClass.SAME_FAILURE
+RE_READ: Final = CallClass.RE_READ
+RE_EDIT: Final = CallClass.RE_EDIT
 
 CLASSES: Final[Mapping[CallClass, str]] = {
     CallClass.UNKNOWN: "no result is recorded, or the call was cancelled",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from difflib import unified_diff
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from hypothesis import settings
 from tests.gate_files import Folder
 
 # A busy machine is no defect: the examples count, not their time.
-settings.register_profile("loopaudit", deadline=None)
+settings.register_profile("loopaudit", deadline=None, max_examples=50)
 settings.load_profile("loopaudit")
 
 GOLDEN = Path(__file__).parent / "data" / "golden"
@@ -22,6 +23,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden", action="store_true", help="write the golden files anew instead of comparing with them"
     )
+
+
+@pytest.fixture
+def untraced() -> Iterator[None]:
+    """Pauses the measuring of coverage, for a test that runs the same few lines a million times."""
+    tracer = sys.gettrace()
+    sys.settrace(None)
+    yield
+    sys.settrace(tracer)
 
 
 @pytest.fixture

@@ -56,7 +56,7 @@ SAME_TOTALS = (
 ).split()
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(streams, levels)
 def test_reading_what_was_transcribed_gives_the_same_events(stream: list[Step], level: Level) -> None:
     original, totals = events_of(stream, level)

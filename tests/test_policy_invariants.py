@@ -274,7 +274,7 @@ def endless(start: int, calls: int, busy: bool) -> list[Batch]:
 @every_policy
 @pytest.mark.parametrize(("busy", "calls"), [(False, 200_000), (True, 40_000)], ids=["quiet", "busy"])
 def test_an_endless_turn_costs_bounded_memory_and_steady_time(
-    name: str, busy: bool, calls: int, monkeypatch: pytest.MonkeyPatch
+    name: str, busy: bool, calls: int, monkeypatch: pytest.MonkeyPatch, untraced: None
 ) -> None:
     make = Recent.__init__
     monkeypatch.setattr(Recent, "__init__", lambda self, cap=None: make(self, SMALL_CAP))

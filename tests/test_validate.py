@@ -174,7 +174,7 @@ values = (
 names = sorted({name for kind in TYPES for name in schema()["$defs"][kind]["properties"]} | {"x_own", "other"})
 
 
-@settings(deadline=None, max_examples=500)
+@settings(deadline=None, max_examples=150)
 @given(st.sampled_from([*TYPES, "x_own", "none"]), st.dictionaries(st.sampled_from(names), values, max_size=4))
 def test_what_the_fast_decoder_takes_the_schema_takes_too(kind: str, members: Json) -> None:
     needed = {"header": HEADER, "user": {"text": ""}, "tool_call": {"name": "f"}, "boundary": {"kind": "end"}}

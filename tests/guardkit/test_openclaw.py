@@ -203,7 +203,7 @@ def key_of(past: Past) -> bytes:
     return f"{past.name}:{past.argument}".encode()
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(pasts, st.sampled_from(["exec", "read"]), st.sampled_from("ab"))
 def test_no_progress(past: list[Past], name: str, argument: str) -> None:
     def identity(one: Past) -> tuple[bool, str]:
@@ -269,7 +269,7 @@ def test_failing_commands(past: list[str], count: int) -> None:
     assert no_progress(made, "exec", b"k")[0] == count
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(pasts, st.sampled_from(["exec", "read"]), st.sampled_from("ab"))
 def test_ping_pong(past: list[Past], name: str, argument: str) -> None:
     key = f"{name}:{argument}".encode()
@@ -292,7 +292,7 @@ def test_ping_pong(past: list[Past], name: str, argument: str) -> None:
         assert vain is all(None not in side and all(o == side[0] for o in side) for side in sides)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(pasts, st.sampled_from(["read", "write"]), st.sampled_from("ab"))
 def test_argument_churn(past: list[Past], name: str, argument: str) -> None:
     made = [one for one in records(past) if not one.veto]

@@ -54,7 +54,7 @@ def test_agrees_with_trying_every_period(keys: list[int]) -> None:
         assert found(repetitions) == slowly(keys[:end]), keys[:end]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(sequences, st.lists(st.integers(0, 3), max_size=60))
 def test_what_is_found_does_not_depend_on_when_it_is_asked_for(keys: list[int], asked: list[int]) -> None:
     one, other = Repetitions(), Repetitions()
@@ -67,7 +67,7 @@ def test_what_is_found_does_not_depend_on_when_it_is_asked_for(keys: list[int], 
     assert found(one) == found(other)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.lists(sequences, min_size=1, max_size=8))
 def test_short_periods_are_found_exactly_however_long_the_conversation(runs: list[list[int]]) -> None:
     keys = [key for run in runs for key in run]

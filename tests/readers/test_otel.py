@@ -521,7 +521,7 @@ json_values = st.recursive(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(json_values, json_values)
 def test_any_message_is_read_without_an_exception(given_: Any, made: Any) -> None:
     attributes = {"gen_ai.operation.name": "chat", "input.value": json.dumps(given_), "output.value": json.dumps(made)}

@@ -43,7 +43,7 @@ def test_every_line_is_one_command(make: Callable[[], Report]) -> None:
     commands(make())
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(reports())
 def test_no_text_of_a_transcript_becomes_a_command(report: Report) -> None:
     levels = [match["level"] for match in commands(report)]

@@ -32,7 +32,7 @@ def issues(report: Report) -> list[dict[str, Any]]:
     return found
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(reports())
 def test_any_report_has_what_gitlab_requires(report: Report) -> None:
     assert len(issues(report)) == sum(len(p.findings) for t in report.transcripts for p in t.policies)

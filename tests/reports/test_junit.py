@@ -48,7 +48,7 @@ def test_it_is_well_formed(make: Callable[[], Report]) -> None:
     parsed(make())
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(reports())
 def test_any_report_is_well_formed(report: Report) -> None:
     root = parsed(report)

@@ -63,7 +63,7 @@ def test_samples_keep_the_schema(name: str) -> None:
         LINE.validate(line)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(reports())
 def test_any_report_keeps_the_schema_and_moves_no_terminal(report: Report) -> None:
     for render, validator in ((json_report.render, DOCUMENT), (jsonl_report.render, LINE)):

@@ -92,7 +92,7 @@ def is_safe(character: str) -> bool:
     )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(reports(), st.sampled_from([20, 60, 80, 150, 200]), st.sampled_from(list(Detail)))
 def test_no_text_breaks_the_layout(report: Report, width: int, detail: Detail) -> None:
     shown = render_plain(report, width, detail)

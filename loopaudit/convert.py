@@ -52,7 +52,7 @@ def convert(source: Source, reader: Reader, out: IO[bytes], transform: Transform
     emit = Transcriber(writer, source.problems, reader.id)
     reader.read(source, emit)
     emit.finish()
-    if not writer.done.lines:
+    if not emit.sessions:
         raise InputError(f"{source.name}: read as {reader.id}, but it holds no conversation")
     writer.done.sessions = emit.sessions
     return writer.done

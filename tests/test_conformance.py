@@ -40,7 +40,7 @@ def test_committed_vectors(name: str, vector: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     "path", [pytest.param(p, id=p.stem) for p in vectors.shared_files() if p.stem != "moltis_validator"]
 )
-def test_whole_conformance_folder(path: Path) -> None:
+def test_whole_conformance_folder(path: Path, untraced: None) -> None:
     known = policies().ids()
     if path.stem not in known:
         pytest.skip(f"no policy {path.stem} yet")

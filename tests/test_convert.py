@@ -82,7 +82,7 @@ def _placeless(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("path", transcripts())
-def test_a_converted_transcript_gets_the_same_decisions(path: Path, tmp_path: Path) -> None:
+def test_a_converted_transcript_gets_the_same_decisions(path: Path, tmp_path: Path, untraced: None) -> None:
     copy = tmp_path / "copy.jsonl"
     with Source(path) as source:
         reader = claim(source.probe())

@@ -20,6 +20,8 @@ from loopaudit.policy import Context, Mode, Params
 from loopaudit.registry import policies
 from tests.guard_streams import C, call, context_for, events, findings, replayed, streams
 
+pytestmark = pytest.mark.usefixtures("untraced")
+
 MODULES = policies().module_names()
 CANONICAL = ("atomcode", "zagens", "moltis")
 """Policies that compare arguments as JSON values, number for number."""

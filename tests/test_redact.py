@@ -23,6 +23,8 @@ from loopaudit.source import Source
 from tests.corpus import CORPUS
 from tests.test_cli import SAMPLES, run
 
+pytestmark = pytest.mark.usefixtures("untraced")
+
 KEY = b"a secret of the tests"
 EXACT = [p.id for p in policies().all() if not p.reads_text]
 READERS_OF_TEXT = [p.id for p in policies().all() if p.reads_text]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -21,7 +22,9 @@ def loaded(*arguments: object) -> set[str]:
         f"sys.argv = {['loopaudit', *map(str, arguments)]!r}\n"
         "main()\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=ROOT, check=False)
+    # Measuring coverage would load modules of its own.
+    env = {name: value for name, value in os.environ.items() if not name.startswith("COV")}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=ROOT, env=env, check=False)
     return set(done.stderr.decode().rpartition("@")[2].split())
 
 

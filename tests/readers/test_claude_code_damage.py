@@ -29,6 +29,8 @@ from tests.readers.claude_records import (
     shape,
 )
 
+pytestmark = pytest.mark.usefixtures("untraced")
+
 # -- what cannot be used -------------------------------------------------------------------------
 
 

@@ -17,6 +17,8 @@ from tests import corpus
 from tests.readers.codex_records import BASES, GENERATIONS, Record, Writer, encode, late, read
 from tests.readers.damage import changed, counts, paths
 
+pytestmark = pytest.mark.usefixtures("untraced")
+
 # -- damage --------------------------------------------------------------------------------
 
 

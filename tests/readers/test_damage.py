@@ -13,6 +13,8 @@ from loopaudit.registry import readers
 from tests.readers.damage import LOST, paths, totals_of
 from tests.readers.kit import Document, damaged, put, records_of, sample, write
 
+pytestmark = pytest.mark.usefixtures("untraced")
+
 LINES = (
     "claude-managed-agents",
     "claude-stream-json",

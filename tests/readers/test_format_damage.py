@@ -18,6 +18,8 @@ from loopaudit.source import Source
 from tests.corpus import read_events
 from tests.readers.damage import changed, damaged, encoded, paths, root_of, silent_losses
 
+pytestmark = pytest.mark.usefixtures("untraced")
+
 SAMPLES = Path(__file__).parents[2] / "sample_transcripts" / "formats"
 
 SKIPPED = {

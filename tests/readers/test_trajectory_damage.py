@@ -16,6 +16,8 @@ from loopaudit.registry import readers
 from tests.corpus import read_events
 from tests.readers.damage import damaged, encoded, root_of, silent_losses
 
+pytestmark = pytest.mark.usefixtures("untraced")
+
 SAMPLES = Path(__file__).parents[2] / "sample_transcripts" / "formats"
 
 FORMATS = (

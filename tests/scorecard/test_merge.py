@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +14,8 @@ from loopaudit.scorecard.model import Scorecard, merge
 from loopaudit.scorecard.null import null_policy
 from loopaudit.scorecard.prices import Price, Prices
 from tests.scorecard.made import GOOD, OPEN, WRONG, fire, loop, policy, transcript
+
+pytestmark = pytest.mark.usefixtures("untraced")
 
 CALLS = 14
 PRICES = Prices("", {"m-1": Price(input=1.0, output=2.0)})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from loopaudit.configuration import config
@@ -80,6 +80,7 @@ def test_agrees_with_the_full_validator(name: str) -> None:
 
     @settings(deadline=None)
     @given(shaped(schema))
+    @example({"version": 1.0})
     def agree(value: Any) -> None:
         generic = [wrong.message for wrong in explain(schema, value)] == ["it is not as expected"]
         assert accepts(schema, value) == generic

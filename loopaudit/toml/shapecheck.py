@@ -103,9 +103,11 @@ def explain(schema: Schema, value: Any) -> list[Wrong]:
     errors = list(validator(dict(schema)).iter_errors(value))
     # What is of another type is wrong by most other words as well.
     other_type = {tuple(e.path) for e in errors if e.validator == "type" and "enum" not in e.schema}
+    # A wrong type is told by the list of values, unless that takes 1.0 for the 1 in it.
+    not_listed = {tuple(e.path) for e in errors if e.validator == "enum"}
     for error in errors:
         of_type = error.validator == "type"
-        if "enum" in error.schema if of_type else tuple(error.path) in other_type:
+        if tuple(error.path) in (not_listed if of_type else other_type):
             continue
         found.extend(_told(error.validator, error.validator_value, error.instance, error.schema, tuple(error.path)))
     return found or [Wrong((), "it is not as expected", None)]

@@ -101,7 +101,11 @@ def test_the_same_bytes_whatever_the_jobs(command: str, tmp_path: Path) -> None:
     }[command]
     one, two = (run(*begin, SAMPLES, tmp_path / "broken.jsonl", "--jobs", jobs) for jobs in ("1", "2"))
     assert one.stdout == two.stdout and one.stdout
-    assert one.stderr == two.stderr
+    # A worker that is being ended may make its interpreter say something of its own.
+    own = [
+        [line for line in done.stderr.splitlines() if line.startswith((b"loopaudit", b"  hint"))] for done in (one, two)
+    ]
+    assert own[0] == own[1] != []
     assert one.returncode == two.returncode == 4
 
 

@@ -40,11 +40,6 @@ def one_line(text: str, width: int) -> str:
     return line
 
 
-def rich(text: str) -> str:
-    """Visible text in which Rich sees no markup."""
-    return visible(text).replace("[", "\\[")
-
-
 def json_document(document: str) -> str:
     """A JSON document with dangerous characters inside its strings written as escapes.
 

@@ -40,7 +40,7 @@ def audit(
     report.ignored = found.ignored
     if jobs is None:
         jobs = default_jobs(sum(item.size for item in found.inputs))
-    from_pipe = any(item.path is None for item in found.inputs)
+    from_pipe = any(item.path is None and item.url is None for item in found.inputs)
     if jobs > 1 and len(found.inputs) > 1 and not from_pipe:
         from loopaudit.pool import audit_inputs
 

@@ -25,18 +25,25 @@ SKIPPED_DIRECTORIES: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """Something to audit. ``path`` is ``None`` for standard input; ``size`` in bytes.
+    """Something to audit: a unit of work. ``size`` in bytes.
 
-    ``named`` is true where the user named it: then it must be a transcript.
+    ``path`` is a local file or a directory that is one transcript; an input that lies elsewhere
+    has its ``url`` instead, and standard input has neither. ``part`` is the 0-based row group
+    of a file that holds many transcripts in row groups. ``named`` is true where the user named
+    it: then it must be a transcript.
     """
 
     path: Path | None
     named: bool
     size: int = 0
+    url: str | None = None
+    part: int | None = None
 
     @property
     def name(self) -> str:
         """How messages and reports call it."""
+        if self.url is not None:
+            return self.url
         return "<stdin>" if self.path is None else self.path.as_posix()
 
 

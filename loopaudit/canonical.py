@@ -62,10 +62,20 @@ def parse(text: str | bytes) -> Any:
         if len(text) <= 2 * MAX_DEPTH and "-0" not in text:
             return value
         text = text.encode()  # orjson accepts no lone surrogates, so that this cannot fail
-    if b"-0" in text and _NEGATIVE_ZERO.search(text):
+    if has_negative_zero(text):
         value = _parse_slowly(text)
     deep = len(text) > 2 * MAX_DEPTH and text.count(b"[") + text.count(b"{") > MAX_DEPTH
     return NOT_JSON if deep and depth(value) > MAX_DEPTH else value
+
+
+def has_negative_zero(data: bytes) -> bool:
+    """Whether JSON text may hold the literal ``-0``, which orjson reads as the integer 0."""
+    return b"-0" in data and _NEGATIVE_ZERO.search(data) is not None
+
+
+def unsigned_zero(value: Any) -> Any:
+    """Any value as it is; only ``-0.0`` becomes 0, as where a typed decoder reads ``-0`` for an integer."""
+    return 0 if isinstance(value, float) and value == 0 and math.copysign(1, value) < 0 else value
 
 
 def _parse_slowly(data: bytes) -> Any:
@@ -121,6 +131,14 @@ def compact(value: Any) -> str:
             return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
         except (TypeError, ValueError, RecursionError):
             return _write_deep(value)
+
+
+def written(value: Any) -> bytes:
+    """The JSON of a decoded value as most writers spell it; lone surrogates and ``NaN`` stay what they are."""
+    try:
+        return json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return json.dumps(value).encode()
 
 
 def _write_deep(value: Any) -> str:

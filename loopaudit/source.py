@@ -29,6 +29,7 @@ from typing import IO, Any, Final, Literal, NamedTuple, TypeVar
 
 import orjson
 
+from loopaudit.canonical import has_negative_zero
 from loopaudit.errors import InputError
 from loopaudit.expand import Bounded, Forward, TooLargeError, Zstd
 from loopaudit.findings import Problems
@@ -51,6 +52,7 @@ MAX_EXPANDED: Final = 4 << 30
 """Most bytes that a compressed transcript may expand to, by default."""
 
 GZIP_MAGIC: Final = b"\x1f\x8b"
+PARQUET_MAGIC: Final = b"PAR1"
 ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
 ZIP_MAGIC: Final = b"PK\x03\x04"
 BOM: Final = b"\xef\xbb\xbf"
@@ -102,23 +104,51 @@ def tolerant_loads(data: bytes) -> Any:
         ValueError: the data is no JSON in any reading, or nested too deeply.
     """
     try:
-        return orjson.loads(data)
+        value = orjson.loads(data)
+        if not has_negative_zero(data):
+            return value
     except ValueError:
         pass
+    return exact_loads(data)
+
+
+def exact_loads(data: bytes) -> Any:
+    """The same at a third of the speed, with exact integers of any size; ``-0`` is a double.
+
+    Raises:
+        ValueError: the data is no JSON in any reading, or nested too deeply.
+    """
     try:
         try:
-            return json.loads(data, strict=False)
+            return json.loads(data, strict=False, parse_int=_integer)
         except UnicodeDecodeError:
-            return json.loads(data.decode("utf-8", "replace"), strict=False)
+            return json.loads(data.decode("utf-8", "replace"), strict=False, parse_int=_integer)
     except RecursionError:
         raise ValueError("nested too deeply") from None
+
+
+def _integer(literal: str) -> int | float:
+    # Python makes no integers of texts of more than 4,300 digits.
+    return -0.0 if literal == "-0" else int(literal) if len(literal) < 4000 else float(literal)
+
+
+def _reported(lines: Iterator[bytes], report: Callable[[int], None]) -> Iterator[bytes]:
+    """The same lines; tells the bytes read so far, now and then and at the end."""
+    read = since = 0
+    for line in lines:
+        read += len(line)
+        if read - since > BUFFER:
+            since = read
+            report(read)
+        yield line
+    report(read)
 
 
 class Source:
     """One transcript being read. Use as a context manager; read it once.
 
     ``name`` is how messages call it (the path as given, or ``<stdin>``); ``problems``
-    collects what could not be used.
+    collects what could not be used; ``parquet`` says that it is a table, which has no lines.
     """
 
     def __init__(
@@ -127,22 +157,28 @@ class Source:
         *,
         stream: IO[bytes] | None = None,
         max_expanded: int = MAX_EXPANDED,
+        name: str | None = None,
+        probe: Probe | None = None,
     ) -> None:
-        """Open ``path``, or ``stream`` (standard input when both are ``None``).
+        """Open ``path``, or ``stream`` (standard input when both are ``None``), to be called ``name``.
+
+        With a ``probe`` that was made before, nothing is read ahead: each line is handed out
+        before more is asked of the stream, which may be one that grows.
 
         Raises:
             InputError: there is no such file, it may not be read, or it is a device.
         """
         self.path = None if path is None else Path(path)
-        self.name = "<stdin>" if path is None else os.fspath(path)
+        self.name = name or ("<stdin>" if path is None else os.fspath(path))
         self.problems = Problems()
         self.compression: str | None = None
+        self.parquet = False
         self.bytes_read = 0
         self.size = 0
         self.on_progress: Callable[[int], None] | None = None
         self._max_expanded = max_expanded
         self._prefix: list[bytes] = []
-        self._probe: Probe | None = None
+        self._probe = probe
         self._file: IO[bytes] | None = None
         self._opened: IO[bytes] | None = None
         self._archive: bytes | None = None
@@ -186,6 +222,7 @@ class Source:
                 raise InputError(f"{self.name}: cannot be read: {reason}") from None
         self._opened = file
         head = file.peek(8)[:8] if isinstance(file, io.BufferedReader) else b""
+        self.parquet = head.startswith(PARQUET_MAGIC)
         if head.startswith(GZIP_MAGIC):
             self.compression = "gzip"
             return self._expanded(gzip.GzipFile(fileobj=file, mode="rb"), zlib.error)
@@ -272,29 +309,23 @@ class Source:
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """Every line that is not blank, with its 1-based number. Reads once, forward."""
-        self.probe()
-        file = self._stream()
         number = 0
-        report = self.on_progress
-        read = since = 0
-        prefix, self._prefix = self._prefix, []
         try:
-            if prefix and not prefix[-1].endswith(b"\n"):
-                prefix[-1] += file.readline()
-            for line in itertools.chain(prefix, file):
-                number += 1
-                if report is not None:
-                    read += len(line)
-                    if read - since > BUFFER:
-                        since = read
-                        report(read)
-                if line.isspace():
-                    continue
-                yield number, line
+            for number, line in self._numbered():
+                if not line.isspace():
+                    yield number, line
         except (OSError, EOFError, ValueError) as error:
             self._damaged_stream(error, number + 1)
-        if report is not None:
-            report(read)
+
+    def _numbered(self) -> Iterator[tuple[int, bytes]]:
+        """Every line with its number. What goes wrong with the stream is raised while this is read."""
+        self.probe()
+        file = self._stream()
+        prefix, self._prefix = self._prefix, []
+        if prefix and not prefix[-1].endswith(b"\n"):
+            prefix[-1] += file.readline()
+        every = itertools.chain(prefix, file)
+        return enumerate(every if self.on_progress is None else _reported(every, self.on_progress), 1)
 
     def _damaged_stream(self, error: Exception, line: int) -> None:
         if isinstance(error, TooLargeError):
@@ -309,38 +340,48 @@ class Source:
 
         ``decode`` takes a line and raises ``ValueError`` (msgspec's errors are),
         ``UnicodeDecodeError`` or ``RecursionError`` where it cannot; then the line is read
-        by :func:`tolerant_loads` and ``convert`` makes the same type of the value. A line
+        by :func:`exact_loads` and ``convert`` makes the same type of the value. A line
         that neither can read is a ``bad_line`` or a ``not_a_record`` problem.
         """
-        for number, line in self.lines():
-            try:
-                yield number, decode(line)
-            except (ValueError, RecursionError):
+        # Loops over the lines itself, which is faster by a tenth on short ones; blank lines are no JSON.
+        number = 0
+        try:
+            for number, line in self._numbered():
                 try:
-                    value = tolerant_loads(line)
-                except ValueError as error:
-                    self.bad_line(number, line, error)
-                    continue
-                try:
-                    yield number, convert(value)
-                except (ValueError, TypeError, RecursionError):
-                    self.problems.add(
-                        "not_a_record",
-                        "the line is JSON, but no record of this format",
-                        line=number,
-                        damage=True,
-                    )
+                    item = decode(line)
+                except (ValueError, RecursionError):
+                    found = self._converted(number, line, convert)
+                    if found is None:
+                        continue
+                    item = found[0]
+                yield number, item
+        except (OSError, EOFError, ValueError) as error:
+            self._damaged_stream(error, number + 1)
+
+    def _converted(self, number: int, line: bytes, convert: Callable[[Any], T]) -> tuple[T] | None:
+        """A line that the typed decoder refused, read tolerantly; ``None`` if it is blank or a problem."""
+        if line.isspace():
+            return None
+        try:
+            value = exact_loads(line)
+        except ValueError as error:
+            self.bad_line(number, line, error)
+            return None
+        try:
+            return (convert(value),)
+        except (ValueError, TypeError, RecursionError):
+            self.problems.add(
+                "not_a_record", "the line is JSON, but no record of this format", line=number, damage=True
+            )
+            return None
 
     def records(self) -> Iterator[Record]:
         """Every decodable line as a :class:`Record`; the others become problems."""
         for number, line in self.lines():
             try:
-                yield Record(orjson.loads(line), number)
-            except ValueError:
-                try:
-                    yield Record(tolerant_loads(line), number)
-                except ValueError as error:
-                    self.bad_line(number, line, error)
+                yield Record(tolerant_loads(line), number)
+            except ValueError as error:
+                self.bad_line(number, line, error)
 
     def bad_line(self, number: int, line: bytes, error: Exception) -> None:
         """Count a line that is no JSON, telling a cut last line from broken ones."""

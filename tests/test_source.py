@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from loopaudit.errors import InputError
 from loopaudit.partial import complete_prefix
-from loopaudit.source import Source, tolerant_loads
+from loopaudit.source import Source, exact_loads, tolerant_loads
 
 RECORDS = [{"n": n, "text": "zeile\u2028ä" * 3} for n in range(120)]
 LINES = b"".join(json.dumps(r, ensure_ascii=False).encode() + b"\n" for r in RECORDS)
@@ -175,3 +175,27 @@ def test_any_bytes_end_in_records_and_problems(data: bytes) -> None:
     with Source(None, stream=io.BytesIO(data)) as source:
         source.probe()
         list(source.records())
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (b'{"a": -0}', {"a": -0.0}),
+        (b"[-0, 1]", [-0.0, 1]),
+        (b'["2026-02-07", -0.5, -0e1]', ["2026-02-07", -0.5, -0.0]),
+        (b'["-0"]', ["-0"]),
+        (b"[-01]", None),
+    ],
+)
+def test_a_negative_zero_keeps_its_sign(text: bytes, value: Any) -> None:
+    for loads in (tolerant_loads, exact_loads):
+        if value is None:
+            with pytest.raises(ValueError):
+                loads(text)
+        else:
+            assert repr(loads(text)) == repr(value)
+
+
+def test_exact_decoding_keeps_large_integers() -> None:
+    assert exact_loads(b"[18446744073709551617]") == [18446744073709551617]
+    assert exact_loads(b"1" * 5000) == float("inf")

@@ -11,11 +11,12 @@ The fields stand in the order in which the writer writes them, which decodes fas
 
 from __future__ import annotations
 
-import json
 from typing import Any, Final
 
 import msgspec
 from msgspec import Raw, Struct
+
+from loopaudit.canonical import unsigned_zero, written
 
 NOTHING: Final = Raw(b"")
 """A field that is not there; every recorded JSON value has at least one byte."""
@@ -161,7 +162,8 @@ def _message(value: Any) -> Message | None:
     usage = value.get("usage")
     counts = {}
     if isinstance(usage, dict):
-        counts = {k: usage[k] for k in _COUNTS if isinstance(usage.get(k), int) and not isinstance(usage[k], bool)}
+        counts = {k: unsigned_zero(usage.get(k)) for k in _COUNTS}
+        counts = {k: v for k, v in counts.items() if isinstance(v, int) and not isinstance(v, bool)}
     tokens = Tokens(**counts) if isinstance(usage, dict) else None
     return Message(content=content, usage=tokens, **_strings(value, ("id", "role", "model")))
 
@@ -181,5 +183,4 @@ def _block(value: Any) -> Block:
 
 
 def _raw(value: dict[str, Any], name: str) -> Raw:
-    """The JSON of a member, written so that lone surrogates and ``NaN`` stay what they are."""
-    return Raw(json.dumps(value[name]).encode()) if name in value else NOTHING
+    return Raw(written(value[name])) if name in value else NOTHING

@@ -8,12 +8,12 @@ line with a field of an unexpected type does not fit; :func:`line_from` then mak
 
 from __future__ import annotations
 
-import json
 from typing import Any, Final
 
 import msgspec
 from msgspec import Raw, Struct
 
+from loopaudit.canonical import unsigned_zero, written
 from loopaudit.events import content_text, decode_value
 from loopaudit.tools import declared_schemas
 
@@ -96,7 +96,7 @@ def line_from(value: Any) -> Line:
     timestamp = value.get("timestamp")
     record_type = value.get("record_type")
     return Line(
-        timestamp=timestamp if isinstance(timestamp, (str, int, float)) else None,
+        timestamp=timestamp if isinstance(timestamp, str) else _moment(timestamp),
         record_type=record_type if isinstance(record_type, str) else None,
         payload=Item(**_fields(payload)) if isinstance(payload, dict) else None,
         **_fields(value),
@@ -106,12 +106,11 @@ def line_from(value: Any) -> Line:
 def _fields(value: dict[str, Any]) -> dict[str, Any]:
     fields = {name: value[name] for name in _STRINGS if isinstance(value.get(name), str)}
     fields |= {name: value[name] for name in _VALUES if name in value}
-    fields |= {name: Raw(json.dumps(value[name]).encode()) for name in _RAWS if name in value}
-    number = value.get("call_id")
-    if _is_count(number):
+    fields |= {name: Raw(written(value[name])) for name in _RAWS if name in value}
+    number = _count(value.get("call_id"))
+    if number is not None:
         fields["call_id"] = str(number)
-    if _is_count(value.get("num_turns")):
-        fields["num_turns"] = value["num_turns"]
+    fields["num_turns"] = _count(value.get("num_turns"))
     if isinstance(value.get("success"), bool):
         fields["success"] = value["success"]
     info = value.get("info")
@@ -123,11 +122,21 @@ def _fields(value: dict[str, Any]) -> dict[str, Any]:
 def _tokens(value: Any) -> Tokens | None:
     if not isinstance(value, dict):
         return None
-    return Tokens(**{name: value[name] for name in _COUNTS if _is_count(value.get(name))})
+    return Tokens(**{name: _count(value.get(name)) for name in _COUNTS})
 
 
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+def _moment(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    try:
+        return float(unsigned_zero(value))
+    except OverflowError:  # an integer beyond every double is no time
+        return None
+
+
+def _count(value: Any) -> int | None:
+    value = unsigned_zero(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 # -- text -------------------------------------------------------------------------------------

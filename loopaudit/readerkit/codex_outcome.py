@@ -50,7 +50,8 @@ def outcome(raw: bytes) -> Outcome:
     """
     first = raw[:1]
     if first == b'"':
-        return raw, None, *ending(raw)
+        status, code = ending(raw)
+        return raw, None, status, code
     if first == b"{":
         return _object_outcome(raw)
     if first == b"[":

@@ -12,6 +12,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
+from loopaudit.canonical import unsigned_zero
 from loopaudit.events import BoundaryKind, Status, Usage
 
 FORMAT: Final = "loopaudit"
@@ -126,6 +127,13 @@ _NULLS: Final = (*_RAW, "error")
 """Fields in which null is a value; elsewhere it is as good as absent."""
 
 
+def _zeros(value: Any) -> Any:
+    """A field, or an object of counts, with ``-0`` as the integer that the fast decoder makes of it."""
+    if isinstance(value, dict):
+        return {k: unsigned_zero(v) for k, v in value.items()}
+    return unsigned_zero(value)
+
+
 def line_decoder() -> msgspec.json.Decoder[AnyLine]:
     """A decoder from the bytes of a line to one of the structs above."""
     return msgspec.json.Decoder(AnyLine)
@@ -144,7 +152,7 @@ def line_from(value: Any) -> AnyLine | Extension:
         return Extension()
     if kind not in TYPES:
         raise ValueError(f"no line has the type {kind!r}")
-    rest = {k: v for k, v in value.items() if k not in _RAW and (v is not None or k in _NULLS)}
+    rest = {k: _zeros(v) for k, v in value.items() if k not in _RAW and (v is not None or k in _NULLS)}
     line: AnyLine = msgspec.convert(rest, TYPES[kind])
     for name in _RAW:
         if name in value and hasattr(line, name):

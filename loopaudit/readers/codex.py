@@ -121,13 +121,16 @@ def sniff(probe: Probe) -> str | None:
 def read(source: Source, emit: Emitter) -> None:
     """Report everything in a rollout, in file order."""
     rollout = Rollout(emit)
-    items, events = rollout.items, rollout.events
+    item, event, other_item = rollout.items.get, rollout.events.get, rollout.other_item
     for number, line in source.decoded(line_decoder().decode, line_from):
         payload, kind = line.payload, line.type
         if payload is not None and kind == "response_item":
-            items.get(payload.type, rollout.other_item)(number, payload, line.timestamp)
+            (item(payload.type) or other_item)(number, payload, line.timestamp)
         elif payload is not None and kind == "event_msg":
-            events.get(payload.type, _skip)(number, payload, line.timestamp)
+            # Most events only repeat response items, or are nothing that a replay has a use for.
+            handle = event(payload.type)
+            if handle is not None:
+                handle(number, payload, line.timestamp)
         else:
             rollout.other(number, line)
     rollout.finish()
@@ -135,10 +138,6 @@ def read(source: Source, emit: Emitter) -> None:
 
 Time = str | float | None
 Handler = Callable[[int, Item, Time], None]
-
-
-def _skip(number: int, event: Item, at: Time) -> None:
-    """An event that only repeats response items, or that a replay has no use for."""
 
 
 class Rollout:

@@ -43,7 +43,7 @@ from loopaudit.readerkit.native import (
     line_decoder,
     line_from,
 )
-from loopaudit.source import Probe, Source, tolerant_loads
+from loopaudit.source import Probe, Source, exact_loads
 from loopaudit.text import one_line
 
 _TELLING = {
@@ -92,7 +92,7 @@ def read(source: Source, emit: Emitter) -> None:
             line = decode(raw)
         except (ValueError, RecursionError):
             try:
-                value = tolerant_loads(raw)
+                value = exact_loads(raw)
             except ValueError as error:
                 source.bad_line(number, raw, error)
                 continue

@@ -18,18 +18,19 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from hashlib import blake2b
 from typing import Any, Final
 
 import orjson
+
+from loopaudit import regex
 
 MAX_DEPTH: Final = 127
 """serde_json refuses documents nested deeper than this many arrays and objects."""
 
 KEY_BYTES: Final = 16
 
-_NEGATIVE_ZERO = re.compile(rb"-0(?![0-9.eE])")
+_NEGATIVE_ZERO = regex.lazy(rb"-0(?![0-9.eE])")
 _I64_MIN: Final = -(2**63)
 _U64_MAX: Final = 2**64 - 1
 _TOO_LARGE: Final = 2**1024 - 2**970

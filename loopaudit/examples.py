@@ -19,10 +19,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from loopaudit import regex
 from loopaudit.emit import Emitter
 from loopaudit.events import Event
 
-_TOKEN = re.compile(
+_TOKEN = regex.lazy(
     r"\[|\]|user\b|say\((?P<said>[^)]*)\)|(?P<name>[\w:.-]+)\((?P<args>(?:\{[^}]*\}|[^)])*)\)(?:(?P<sign>[=!])(?P<out>[^\s\]]*))?(?:\s*x(?P<times>\d+))?"
 )
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 
+from loopaudit import regex
+
 HEAD = 400
 """Characters of the text that are looked at."""
 
-_STARTS = re.compile(
+_STARTS = regex.lazy(
     r"\s*(?:<(?:tool_use_)?error>|\[?error\]?\b\s*[:!-]|error (?:executing|running|calling|while)\b"
     r"|fatal:|traceback \(most recent call last\)|exception:|uncaught \w*|failed to\b|failure:"
     r"|permission denied|access denied|command not found|unknown tool\b|no such tool\b"

@@ -7,13 +7,13 @@ puts a person's opinion into an audited transcript in the place of hindsight's.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 import msgspec
 
+from loopaudit import regex
 from loopaudit.errors import InputError
 from loopaudit.report import TranscriptResult
 from loopaudit.reportkit.shape import write
@@ -24,7 +24,7 @@ VERSION: Final = 1
 LOOP: Final = "labelled_loop"
 """The kind of an episode where the label gives none."""
 
-_RANGE: Final = re.compile(r"(\d{1,9})(?:\s*-\s*(\d{1,9}))?")
+_RANGE: Final = regex.lazy(r"(\d{1,9})(?:\s*-\s*(\d{1,9}))?")
 _HOW: Final = (
     "A loop is a stretch of calls of one agent that goes on without bringing anything. Correct first_call and "
     "last_call, delete what is no loop, add what is missing. redundant lists every call that brought nothing new, "

@@ -12,7 +12,9 @@ from typing import Any
 
 import orjson
 
-_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|[\[\]{},:]', re.DOTALL)
+from loopaudit import regex
+
+_TOKEN = regex.lazy(rb'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|[\[\]{},:]', re.DOTALL)
 """A string (also one that the end of the text cuts off, so that no quote is tried twice) or a mark."""
 
 

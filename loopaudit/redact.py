@@ -28,6 +28,7 @@ from hashlib import blake2b
 from itertools import cycle
 from typing import Any, Final
 
+from loopaudit import regex
 from loopaudit.canonical import NOT_JSON, parse
 from loopaudit.identity import WEAK_ID
 
@@ -63,9 +64,9 @@ _BY_LENGTH: Final = (
 )
 """Letters that stand for a character, by its length in UTF-8."""
 
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*', re.DOTALL)
+_TOKEN = regex.lazy(r'"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*', re.DOTALL)
 _HEX: Final = "[0-9a-fA-F]"
-_ESCAPE = re.compile(rf"\\u[dD][89abAB]{_HEX}{{2}}\\u[dD][c-fC-F]{_HEX}{{2}}|\\u{_HEX}{{4}}|\\.|[^\\]", re.DOTALL)
+_ESCAPE = regex.lazy(rf"\\u[dD][89abAB]{_HEX}{{2}}\\u[dD][c-fC-F]{_HEX}{{2}}|\\u{_HEX}{{4}}|\\.|[^\\]", re.DOTALL)
 """One character of a JSON string as it is spelled; a surrogate pair is one."""
 
 _SCHEMA_WORDS: Final = frozenset({"type", "required", "properties"})

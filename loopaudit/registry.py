@@ -18,6 +18,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
+from loopaudit import regex
 from loopaudit.errors import LoopauditError, PluginError, UsageError, did_you_mean
 from loopaudit.foreign import loaded
 from loopaudit.policy import Policy
@@ -28,7 +29,7 @@ P = TypeVar("P", Policy, Reader, Reporter)
 
 _ROOT: Final = Path(__file__).parent
 
-_RANK: Final = re.compile(rb"^    rank=(\d+),", re.MULTILINE)
+_RANK: Final = regex.lazy(rb"^    rank=(\d+),", re.MULTILINE)
 
 
 class Registry(Generic[P]):

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, Final, get_type_hints
 
+from loopaudit import regex
 from loopaudit.errors import UsageError, did_you_mean
 from loopaudit.policy import Params, Policy, Selected
 from loopaudit.registry import policies
@@ -25,7 +26,7 @@ GROUPS: Final[Mapping[str, str]] = {
     "field": "every built-in policy that is not of the default set",
 }
 
-_SPEC = re.compile(r"(?P<name>[\w.-]+)(?::(?P<variant>[\w.-]+))?(?:\((?P<params>.*)\))?", re.DOTALL)
+_SPEC = regex.lazy(r"(?P<name>[\w.-]+)(?::(?P<variant>[\w.-]+))?(?:\((?P<params>.*)\))?", re.DOTALL)
 
 
 def select(

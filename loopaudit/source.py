@@ -19,7 +19,6 @@ import io
 import itertools
 import json
 import os
-import re
 import stat
 import sys
 import zlib
@@ -29,6 +28,7 @@ from typing import IO, Any, Final, Literal, NamedTuple, TypeVar
 
 import orjson
 
+from loopaudit import regex
 from loopaudit.canonical import has_negative_zero
 from loopaudit.errors import InputError
 from loopaudit.expand import Bounded, Forward, TooLargeError, Zstd
@@ -57,7 +57,7 @@ ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
 ZIP_MAGIC: Final = b"PK\x03\x04"
 BOM: Final = b"\xef\xbb\xbf"
 
-_JSON_BEGUN = re.compile(rb'\s*(?:\{\s*(?:["}]|\Z)|\[\s*(?:[\[{"\]0-9-]|\Z))')
+_JSON_BEGUN = regex.lazy(rb'\s*(?:\{\s*(?:["}]|\Z)|\[\s*(?:[\[{"\]0-9-]|\Z))')
 """How a line begins that was meant to be an object or a list (a log line may begin with ``[``)."""
 
 Shape = Literal["records", "document", "zip", "directory", "empty", "other"]

@@ -17,6 +17,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Literal
 
+from loopaudit import regex
 from loopaudit.events import Call
 
 Kind = Literal[
@@ -78,7 +79,7 @@ _NAMES: Final[Mapping[Kind, str]] = {
 
 KIND_BY_NAME: Final[Mapping[str, Kind]] = {name: kind for kind, names in _NAMES.items() for name in names.split()}
 
-_PREFIX = re.compile(
+_PREFIX = regex.lazy(
     r"^(?:mcp__.+?__|mcp[_:][^_:]+[_:]|functions[._]|[a-z0-9-]+__|default_api[:.])(?=.)", re.IGNORECASE
 )
 

@@ -9,7 +9,6 @@ the best F1.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import product
@@ -17,6 +16,7 @@ from typing import IO, Any, Final
 
 import msgspec
 
+from loopaudit import regex
 from loopaudit.comparison import compare
 from loopaudit.discover import Found, Input
 from loopaudit.errors import UsageError
@@ -31,7 +31,7 @@ from loopaudit.selection import make_params, parse_value
 MAX_VARIANTS: Final = 1_000
 """Variants of a sweep at most: each takes memory for every agent of the transcript being read."""
 
-_SPAN: Final = re.compile(r"(-?\d+)\.\.(-?\d+)(?::(\d+))?")
+_SPAN: Final = regex.lazy(r"(-?\d+)\.\.(-?\d+)(?::(\d+))?")
 
 
 class Variant(msgspec.Struct):

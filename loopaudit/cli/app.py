@@ -1,13 +1,14 @@
 """Builds the command line and runs it; turns every error into one sentence and an exit code.
 
 Only the module of the command that is run is imported: a command module names its function
-``command`` and its help is that function's docstring. ``--help`` of the whole program loads
-them all.
+``command`` and its help is that function's docstring. For ``--help`` of the whole program the
+docstrings are read from the text of the modules.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -31,8 +32,18 @@ def command_names() -> list[str]:
     return sorted(m.replace("_", "-") for m in modules if m != "app" and not m.startswith("_"))
 
 
-def build(names: list[str]) -> typer.Typer:
-    """The application with these commands."""
+_HELP = re.compile(r'^def command\(.*?\) -> None:\n    """(.*?)"""', re.DOTALL | re.MULTILINE)
+
+
+def help_of(name: str) -> str:
+    """The help of a command, without importing its module."""
+    source = Path(__file__).with_name(name.replace("-", "_") + ".py").read_text(encoding="utf-8")
+    found = _HELP.search(source)
+    return found[1] if found is not None else ""
+
+
+def build(name: str | None) -> typer.Typer:
+    """The application with the command that is run, or with the names and helps of all."""
     app = typer.Typer(
         name="loopaudit",
         help="Replays recorded agent transcripts through loop guards, and tells in hindsight which were right.",
@@ -54,19 +65,19 @@ def build(names: list[str]) -> typer.Typer:
             typer.echo(f"loopaudit {__version__}")
             raise typer.Exit
 
-    for name in names:
+    if name is not None:
         module = import_module(f"loopaudit.cli.{name.replace('-', '_')}")
         app.command(name, epilog=getattr(module, "EPILOG", None))(module.command)
+    for other in command_names() if name is None else ():
+        app.command(other, help=help_of(other))(lambda: None)
     return app
 
 
 def run(arguments: list[str]) -> int:
     """Run the program on these arguments and return its exit code. Never raises."""
-    first = next((a for a in arguments if not a.startswith("-")), None)
-    known = command_names()
-    names = [first] if first in known and arguments[0] == first else known
+    name = arguments[0] if arguments and arguments[0] in command_names() else None
     try:
-        _start(names, arguments)
+        _start(name, arguments)
     except SystemExit as stop:
         if isinstance(stop.__context__, BrokenPipeError):
             # click ends so; its code 1 would say that something was found.
@@ -85,8 +96,8 @@ def run(arguments: list[str]) -> int:
     return ExitCode.OK
 
 
-def _start(names: list[str], arguments: list[str]) -> None:
-    build(names)(arguments, prog_name="loopaudit")
+def _start(name: str | None, arguments: list[str]) -> None:
+    build(name)(arguments, prog_name="loopaudit")
     sys.stdout.flush()
 
 

@@ -7,12 +7,12 @@ Paths in them are relative to the file that they stand in.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from loopaudit import regex
 from loopaudit.errors import UsageError
 from loopaudit.findings import Action
 from loopaudit.hindsight.words import GRADES
@@ -23,7 +23,7 @@ SUFFIX: Final = ".expect.toml"
 
 NEVER: Final = "never"
 
-_AT: Final = re.compile(r"(\d{1,9})(?:\s*(?:-|–|\.\.)\s*(\d{1,9}))?")
+_AT: Final = regex.lazy(r"(\d{1,9})(?:\s*(?:-|–|\.\.)\s*(\d{1,9}))?")
 
 EXPECT: Final[Schema] = {
     "type": "object",

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
+from loopaudit import regex
 from loopaudit.events import Status
 from loopaudit.readerkit.chat_message import from_text
 from loopaudit.readerkit.dialects import said
@@ -48,7 +49,7 @@ KINDS: Final[Mapping[str, Kind]] = {
 
 _KIND_NAMES: Final = ("openinference.span.kind", "traceloop.span.kind", "langsmith.span.kind")
 _TOOL_NAMES: Final = ("gen_ai.tool.name", "tool.name", "ai.toolCall.name", "traceloop.entity.name", "tool_name")
-_TITLE: Final = re.compile(r"(?:execute_tool|running tool:?|tools/call)\s+(.+)", re.DOTALL)
+_TITLE: Final = regex.lazy(r"(?:execute_tool|running tool:?|tools/call)\s+(.+)", re.DOTALL)
 _CALL_IDS: Final = ("gen_ai.tool.call.id", "ai.toolCall.id", "tool_call.id", "tool.id")
 _ARGUMENTS: Final = (
     "gen_ai.tool.call.arguments",
@@ -84,7 +85,7 @@ _INPUTS: Final = ("gen_ai.input.messages", "ai.prompt.messages", "ai.prompt", "g
 _WHOLE_INPUTS: Final = ("input.value", "traceloop.entity.input")
 _WHOLE_OUTPUTS: Final = ("output.value", "traceloop.entity.output")
 _ROLES: Final = {"gen_ai.user.message": "user", "gen_ai.system.message": "system", "gen_ai.tool.message": "tool"}
-_CANCELLED: Final = re.compile(r"cancel|abort|interrupt", re.IGNORECASE)
+_CANCELLED: Final = regex.lazy(r"cancel|abort|interrupt", re.IGNORECASE)
 
 
 def kind_of_span(attributes: Mapping[str, Any], title: str) -> Kind | None:

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from msgspec import Raw, Struct
 
+from loopaudit import regex
 from loopaudit.emit import Emitter
 from loopaudit.events import Call, Status, content_text
 from loopaudit.readerkit.chat_message import NOTHING, Message, ToolCall, calls_in, decoded, usage_of
@@ -21,11 +22,11 @@ from loopaudit.readerkit.chat_message import NOTHING, Message, ToolCall, calls_i
 TEXT_BLOCKS: Final = frozenset({"text", "output_text", "input_text", "refusal"})
 """Types of the content blocks that are an assistant's prose."""
 
-_REMINDER = re.compile(
+_REMINDER = regex.lazy(
     r"\s*<(system[-_]reminder|environment_details|environment_context|user_instructions|user-prompt-submit-hook"
     r"|local-command-caveat|local-command-stdout|task-notification|ide_selection|ide_opened_file)\b[^>]*>"
 )
-_COMPACTED = re.compile(
+_COMPACTED = regex.lazy(
     r"\s*(?:[\[<(*](?:[^\]>)\n]{0,80}[^a-z\]>)\n])?compact(?:ed|ion)(?![a-z])"
     r"|[\[<(](?:conversation|context|history|session)[ _-]summary\b"
     r"|this session is being continued from a previous conversation"
@@ -33,7 +34,7 @@ _COMPACTED = re.compile(
     r"|another language model started to solve this problem)",
     re.IGNORECASE,
 )
-_INTERRUPTED = re.compile(r"\s*\[request interrupted by (?:the )?user", re.IGNORECASE)
+_INTERRUPTED = regex.lazy(r"\s*\[request interrupted by (?:the )?user", re.IGNORECASE)
 
 
 def prose(content: Any) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
+from loopaudit import regex
 from loopaudit.readerkit.chat import prose
 from loopaudit.readerkit.chat_container import is_message, response_of, rows_of
 from loopaudit.readerkit.chat_message import from_text
@@ -40,7 +41,7 @@ _PLAIN_KEYS: Final = frozenset(
     "role content name id refusal annotations audio weight tool_calls function_call tool_call_id reasoning "
     "reasoning_content timestamp created_at created metadata _metadata".split()
 )
-_TEXT_ACTIONS: Final = re.compile(
+_TEXT_ACTIONS: Final = regex.lazy(
     r"<(?:function=|tool_call|tool_use|invoke|function_calls|execute_|read_file|write_to_file|returncode)|```\w*\n",
     re.I,
 )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from loopaudit import regex
 from loopaudit.events import Status
 
 INTERRUPTED: Final = "[Request interrupted"
@@ -73,11 +74,11 @@ def blanked(id: str) -> bool:
 
 _PLACEHOLDERS: Final = frozenset({"REDACTED", "REMOVED", "TRIMMED", "SCRUBBED", "HIDDEN"})
 
-_WRAPPER = re.compile(r"\s*(?:<(?:tool_use_)?error>\s*)?(?:Error: )?")
+_WRAPPER = regex.lazy(r"\s*(?:<(?:tool_use_)?error>\s*)?(?:Error: )?")
 
-_EXIT = re.compile(r"Exit code (\d{1,10})\b")
+_EXIT = regex.lazy(r"Exit code (\d{1,10})\b")
 
-_DENIED = re.compile(
+_DENIED = regex.lazy(
     r"The user doesn.t want to proceed with this tool use|User rejected tool use"
     r"|The agent proposed a plan that was rejected|Permission (?:to use|for this) .{0,300}?\bdenied\b"
     r"|Claude requested permissions? to |This (?:command|tool|action) requires approval"
@@ -86,7 +87,7 @@ _DENIED = re.compile(
     r"|[^\n]{0,200}(?:denied by your permission settings|blocked\. For security, Claude Code may only)",
     re.DOTALL,
 )
-_CANCELLED = re.compile(
+_CANCELLED = regex.lazy(
     r"\[Request interrupted by user|The user doesn.t want to take this action right now"
     r"|Sibling tool call errored|Cancelled: parallel tool call|Streaming fallback - tool execution discarded"
     r"|Interrupted by user|Request was aborted|\[Tool (?:call|use) (?:interrupted|skipped|cancelled)"

@@ -7,10 +7,10 @@ begins ``[tool for 'what'] Result:``, puts what a person said into tags, and app
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from loopaudit import regex
 from loopaudit.readerkit.blocks import Answer
 from loopaudit.readerkit.tags import elements
 
@@ -32,30 +32,30 @@ NO_TOOL: Final = "[ERROR] You did not use a tool"
 
 RESUMED: Final = "[TASK RESUMPTION]"
 
-_CALL: Final = re.compile(rf"<({'|'.join(sorted(TOOLS))})>")
-_PARAMETER: Final = re.compile(r"\s*<(\w{1,60})>")
-_OPENING: Final = re.compile(r"\s*\[(\w{1,60})\b(?!\n)")
+_CALL: Final = regex.lazy(rf"<({'|'.join(sorted(TOOLS))})>")
+_PARAMETER: Final = regex.lazy(r"\s*<(\w{1,60})>")
+_OPENING: Final = regex.lazy(r"\s*\[(\w{1,60})\b(?!\n)")
 _CLOSING: Final = "] Result:"
 """Beginning and end of the header of a result, between which the harness describes the call."""
 
 MAX_HEADER: Final = 8000
 """Characters of the description, at most; it may hold a whole command."""
 
-_SPOKEN: Final = re.compile(r"(?:\A|\buser [^\n]{0,200}\n)\s*<(?P<tag>task|feedback|answer|user_message)>")
-_HARNESS: Final = re.compile(
+_SPOKEN: Final = regex.lazy(r"(?:\A|\buser [^\n]{0,200}\n)\s*<(?P<tag>task|feedback|answer|user_message)>")
+_HARNESS: Final = regex.lazy(
     r"\s*(?:<environment_details\b|<system[-_]reminder\b|# (?:Todo List|TODO LIST|task_progress)|<explicit_instructions"
     r"|\[ERROR\] |\[TASK RESUMPTION\]|\(This is an automated message|New instructions for task continuation:"
     r"|<(?:file_content|folder_content|url_content|final_file_content)\b)",
 )
 _ENVIRONMENT: Final = "<environment_details>"
-_FAILED: Final = re.compile(
+_FAILED: Final = regex.lazy(
     r"\s*(?:The tool execution failed with the following error:|\{\s*\"status\":\s*\"error\"|Error:\s*\n<error>)"
 )
-_DENIED: Final = re.compile(r"\s*(?:The user denied this operation|\{\s*\"status\":\s*\"denied\")")
-_SKIPPED: Final = re.compile(
+_DENIED: Final = regex.lazy(r"\s*(?:The user denied this operation|\{\s*\"status\":\s*\"denied\")")
+_SKIPPED: Final = regex.lazy(
     r"\s*(?:Skipping tool due to user rejecting|Tool \[?\w+[^\n]{0,200} was not executed because)"
 )
-_EXIT: Final = re.compile(r"\s*Command [^\n]{0,400}?[Ee]xit code:? (\d{1,10})\b")
+_EXIT: Final = regex.lazy(r"\s*Command [^\n]{0,400}?[Ee]xit code:? (\d{1,10})\b")
 
 
 @dataclass(slots=True)

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from loopaudit import regex
 from loopaudit.emit import Emitter
 from loopaudit.events import Status, Usage
 from loopaudit.readerkit.fields import malformed, mapping, string
@@ -19,9 +20,9 @@ from loopaudit.readerkit.whole import Fresh, Waiting, tokens, tool_name
 
 SHELL: Final = "run_shell_command"
 
-_CANCELLED: Final = re.compile(r"\s*\[Operation Cancelled\]", re.IGNORECASE)
-_DENIED: Final = re.compile(r"\b(?:denied|did not allow|declined|rejected|refused)\b", re.IGNORECASE)
-_EXIT: Final = re.compile(r"(?:^|\n)Exit Code: (-?\d{1,10})(?=\n|$)")
+_CANCELLED: Final = regex.lazy(r"\s*\[Operation Cancelled\]", re.IGNORECASE)
+_DENIED: Final = regex.lazy(r"\b(?:denied|did not allow|declined|rejected|refused)\b", re.IGNORECASE)
+_EXIT: Final = regex.lazy(r"(?:^|\n)Exit Code: (-?\d{1,10})(?=\n|$)")
 
 
 @dataclass(slots=True)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-RETURN_CODE: Final = re.compile(
+from loopaudit import regex
+
+RETURN_CODE: Final = regex.lazy(
     r"\s*(?:<exception>.*?</exception>\s*)?<returncode>(-?\d{1,10})</returncode>", re.DOTALL
 )
 """How the result of a command begins."""

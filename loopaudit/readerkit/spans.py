@@ -13,11 +13,11 @@ drops copies, and gives each span its conversation and its agent:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+from loopaudit import regex
 from loopaudit.emit import Emitter
 from loopaudit.events import Status, Usage, seconds
 from loopaudit.readerkit.dialects import Said
@@ -26,7 +26,7 @@ from loopaudit.readerkit.whole import Names
 MAX_NESTING: Final = 256
 """Spans above a span that are looked at."""
 
-_NO_ZONE: Final = re.compile(r"\d{4}-\d\d-\d\d[T ][\d:.,]+")
+_NO_ZONE: Final = regex.lazy(r"\d{4}-\d\d-\d\d[T ][\d:.,]+")
 
 Kind = Literal["model", "tool", "agent", "other"]
 

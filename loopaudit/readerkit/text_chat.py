@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
+from loopaudit import regex
 from loopaudit.emit import Emitter
 from loopaudit.events import content_text
 from loopaudit.readerkit.chat_container import Row, end_of
@@ -37,7 +38,7 @@ ROLES: Final = {
 TEXTS: Final = ("value", "text", "content")
 """Members that may be the text of a message."""
 
-_NUDGE: Final = re.compile(
+_NUDGE: Final = regex.lazy(
     r"\s*(?:please continue (?:working )?on the task|your (?:last )?(?:output|response|action)\b"
     r"|(?:error: )?no (?:function|tool) call|the following format error|please always provide)",
     re.IGNORECASE,

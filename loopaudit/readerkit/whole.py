@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Hashable, Iterator
 from typing import Any, Final
 
+from loopaudit import regex
 from loopaudit.emit import Emitter
 from loopaudit.errors import InputError
 from loopaudit.events import Usage
@@ -131,7 +132,7 @@ def tokens(
     return None if usage == Usage() else usage
 
 
-_LOOP: Final = re.compile(
+_LOOP: Final = regex.lazy(
     r"\bloop\b[^.\n]{0,40}\bdetected\b|\bdetected\b[^.\n]{0,40}\bloop\b|\bloop[ _]detect|\bdoom[ _-]?loop"
     r"|stuck ?in ?(?:a )?loop|\bmax(?:imum)?\b[^.\n]{0,20}\b(?:iterations?|repetitions?|turns)\b"
     r"|\bmaximum number of (?:turns|actions)\b",

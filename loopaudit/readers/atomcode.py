@@ -19,11 +19,11 @@ exit code; such a result may still be marked as a success.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final
 
+from loopaudit import regex
 from loopaudit.canonical import digest, dump
 from loopaudit.emit import Emitter
 from loopaudit.events import content_text
@@ -36,7 +36,7 @@ from loopaudit.source import Probe, Source
 CALLS: Final = "AssistantWithToolCalls"
 RESULT: Final = "ToolResult"
 
-_HEADER: Final = re.compile(r"\[elapsed: [\d.]+m?s, exit: (-?\d{1,10})\]")
+_HEADER: Final = regex.lazy(r"\[elapsed: [\d.]+m?s, exit: (-?\d{1,10})\]")
 
 
 def sniff(probe: Probe) -> str | None:

@@ -24,9 +24,9 @@ that was shown after the call. A call with neither stays unanswered.
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
+from loopaudit import regex
 from loopaudit.canonical import parse
 from loopaudit.emit import Emitter
 from loopaudit.events import Call, Usage
@@ -90,7 +90,7 @@ GUARDS: Final = frozenset({"mistake_limit_reached", "auto_approval_max_req_reach
 _APPROVAL: Final = "REQ_APP"
 """What the extension appends to a command that must be approved."""
 
-_CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_CAMEL: Final = regex.lazy(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def sniff(probe: Probe) -> str | None:

@@ -24,9 +24,9 @@ from the totals of ``session.shutdown``.
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
+from loopaudit import regex
 from loopaudit.emit import Emitter
 from loopaudit.events import Status, Usage, content_text
 from loopaudit.reader import Reader
@@ -69,7 +69,7 @@ FAMILIES: Final = (
 """Beginnings of the types of events that carry no message of the conversation."""
 
 _SUBJECTS: Final = frozenset({"session", "user", "assistant", "tool", "hook", "system"})
-_EXIT: Final = re.compile(
+_EXIT: Final = regex.lazy(
     r"<(?:exited with exit code|command with exit code|exit code:?) (\d{1,10})[^<>\n]{0,80}>\s*\Z"
 )
 _DENIED: Final = frozenset({"rejected", "denied", "permission_denied", "user_rejected", "user_denied"})

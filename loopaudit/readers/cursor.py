@@ -16,9 +16,9 @@ files around it are left out.
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from loopaudit import regex
 from loopaudit.emit import Emitter
 from loopaudit.reader import Reader
 from loopaudit.readerkit.blocks import Content, content_of, tell_losses, tell_response
@@ -29,7 +29,7 @@ from loopaudit.readerkit.tags import elements
 from loopaudit.source import Probe, Source
 
 _KEYS: Final = frozenset({"role", "message", "timestamp", "id", "type"})
-_QUERY: Final = re.compile(r"<(?P<tag>user_query)>")
+_QUERY: Final = regex.lazy(r"<(?P<tag>user_query)>")
 
 
 def sniff(probe: Probe) -> str | None:

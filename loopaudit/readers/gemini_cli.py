@@ -25,6 +25,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from loopaudit import regex
 from loopaudit.emit import Emitter
 from loopaudit.events import content_text
 from loopaudit.reader import Reader
@@ -38,8 +39,8 @@ NOTICES: Final = frozenset({"info", "error", "warning"})
 
 UNFINISHED: Final = frozenset({"executing", "awaiting_approval", "scheduled", "validating"})
 
-_INTERRUPTED: Final = re.compile(r"\s*request cancelled", re.IGNORECASE)
-_COMPRESSED: Final = re.compile(r"\bchat history (?:was )?compressed\b", re.IGNORECASE)
+_INTERRUPTED: Final = regex.lazy(r"\s*request cancelled", re.IGNORECASE)
+_COMPRESSED: Final = regex.lazy(r"\bchat history (?:was )?compressed\b", re.IGNORECASE)
 
 
 def sniff(probe: Probe) -> str | None:

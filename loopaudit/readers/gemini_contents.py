@@ -17,9 +17,9 @@ command's exit code stands on a line of its output.
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
+from loopaudit import regex
 from loopaudit.emit import Emitter
 from loopaudit.reader import Reader
 from loopaudit.readerkit.fields import malformed, mapping, string, unknown_record
@@ -32,8 +32,8 @@ LISTS: Final = ("history", "contents", "clientHistory")
 
 ROLES: Final = frozenset({"user", "model", "function"})
 
-_CONTEXT: Final = re.compile(r"\s*(?:<session_context>|This is the Gemini CLI\. We are setting up the context)")
-_SNAPSHOT: Final = re.compile(r"\s*<(?:state|compressed)_snapshot>")
+_CONTEXT: Final = regex.lazy(r"\s*(?:<session_context>|This is the Gemini CLI\. We are setting up the context)")
+_SNAPSHOT: Final = regex.lazy(r"\s*<(?:state|compressed)_snapshot>")
 
 
 def sniff(probe: Probe) -> str | None:

@@ -21,6 +21,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from loopaudit import regex
 from loopaudit.emit import Emitter
 from loopaudit.events import content_text
 from loopaudit.reader import Reader
@@ -35,8 +36,8 @@ SILENT: Final = frozenset(
     "thinking redactedThinking reasoning image toolConfirmationRequest actionRequired systemNotification "
     "summarizationRequested contextLengthExceeded".split()
 )
-_DECLINED: Final = re.compile(r"\s*the user has declined to run this tool", re.IGNORECASE)
-_REPEATED: Final = re.compile(r"\brepetition|\brepeated too often\b", re.IGNORECASE)
+_DECLINED: Final = regex.lazy(r"\s*the user has declined to run this tool", re.IGNORECASE)
+_REPEATED: Final = regex.lazy(r"\brepetition|\brepeated too often\b", re.IGNORECASE)
 
 
 def sniff(probe: Probe) -> str | None:

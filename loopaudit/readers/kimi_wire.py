@@ -20,9 +20,9 @@ back (``context.undo``) stay in: they were lived.
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
+from loopaudit import regex
 from loopaudit.emit import Emitter
 from loopaudit.events import Status, Usage, content_text
 from loopaudit.reader import Reader
@@ -77,7 +77,7 @@ _REFUSED: Final[dict[str, Status]] = {
     "deny": "denied",
     "cancelled": "cancelled",
 }
-_EXIT: Final = re.compile(r"exit code:? (\d{1,10})\.?\s*\Z")
+_EXIT: Final = regex.lazy(r"exit code:? (\d{1,10})\.?\s*\Z")
 
 
 def sniff(probe: Probe) -> str | None:

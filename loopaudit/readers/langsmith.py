@@ -16,10 +16,10 @@ cancelled.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from loopaudit import regex
 from loopaudit.emit import Emitter
 from loopaudit.events import Usage, seconds
 from loopaudit.reader import Reader
@@ -37,7 +37,7 @@ MAX_DEPTH: Final = 64
 
 _THREADS: Final = ("thread_id", "session_id", "conversation_id")
 _BATCH: Final = ("post", "patch")
-_ORDER: Final = re.compile(r"(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{6})Z(.+)")
+_ORDER: Final = regex.lazy(r"(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{6})Z(.+)")
 
 
 def sniff(probe: Probe) -> str | None:

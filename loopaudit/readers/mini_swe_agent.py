@@ -22,6 +22,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
+from loopaudit import regex
 from loopaudit.emit import Emitter
 from loopaudit.events import Status, content_text
 from loopaudit.reader import Reader
@@ -43,10 +44,10 @@ from loopaudit.readerkit.text_calls import SHELLS, fenced_blocks
 from loopaudit.readerkit.whole import Names, values
 from loopaudit.source import Probe, Source
 
-_REJECTED: Final = re.compile(r"Command not executed\b")
-_INTERRUPTED: Final = re.compile(r"Interrupted by user: ?(.*)", re.DOTALL)
-_NEW_TASK: Final = re.compile(r"The user added a new task: ?(.*)", re.DOTALL)
-_TIMEOUT: Final = re.compile(r"The last command <command>.*</command> timed out", re.DOTALL)
+_REJECTED: Final = regex.lazy(r"Command not executed\b")
+_INTERRUPTED: Final = regex.lazy(r"Interrupted by user: ?(.*)", re.DOTALL)
+_NEW_TASK: Final = regex.lazy(r"The user added a new task: ?(.*)", re.DOTALL)
+_TIMEOUT: Final = regex.lazy(r"The last command <command>.*</command> timed out", re.DOTALL)
 _NO_WORDS: Final = "Temporary interruption caught."
 
 

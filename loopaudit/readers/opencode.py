@@ -24,6 +24,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from loopaudit import regex
 from loopaudit.emit import Emitter
 from loopaudit.events import Call, Status
 from loopaudit.reader import Reader
@@ -45,12 +46,12 @@ EVENTS: Final = {
 
 UNFINISHED: Final = frozenset({"pending", "running"})
 
-_DENIED: Final = re.compile(
+_DENIED: Final = regex.lazy(
     r"\brejected permission\b|\bpermission (?:was )?(?:denied|rejected)\b|\bspecified a rule which prevents\b"
     r"|\buser (?:has )?(?:dismissed|rejected|denied|declined)\b",
     re.IGNORECASE,
 )
-_CANCELLED: Final = re.compile(
+_CANCELLED: Final = regex.lazy(
     r"\s*(?:error: )?(?:tool execution )?(?:was )?(?:aborted|cancell?ed|interrupted)\b", re.IGNORECASE
 )
 

@@ -23,6 +23,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from loopaudit import regex
 from loopaudit.emit import Emitter
 from loopaudit.errors import InputError
 from loopaudit.events import Status, content_text
@@ -40,7 +41,7 @@ SILENT: Final = frozenset(
 FOLDER: Final = "events"
 STATE: Final = "base_state.json"
 
-_FILE: Final = re.compile(r"event-\d+-.+\.json")
+_FILE: Final = regex.lazy(r"event-\d+-.+\.json")
 
 
 def sniff(probe: Probe) -> str | None:

@@ -22,6 +22,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from loopaudit import regex
 from loopaudit.emit import Emitter
 from loopaudit.events import content_text
 from loopaudit.reader import Reader
@@ -35,8 +36,8 @@ SILENT: Final = frozenset(
 SILENT_ROLES: Final = frozenset({"bashExecution", "custom", "hookMessage", "system"})
 SUMMARIES: Final = frozenset({"compactionSummary", "branchSummary"})
 
-_EXIT: Final = re.compile(r"\bcommand exited with code (-?\d{1,10})\s*$", re.IGNORECASE)
-_ABORTED: Final = re.compile(
+_EXIT: Final = regex.lazy(r"\bcommand exited with code (-?\d{1,10})\s*$", re.IGNORECASE)
+_ABORTED: Final = regex.lazy(
     r"(?:^|\n)\s*(?:operation|command|tool execution|request)(?: was)? aborted\W*$", re.IGNORECASE
 )
 

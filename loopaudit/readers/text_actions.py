@@ -26,6 +26,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
+from loopaudit import regex
 from loopaudit.emit import Emitter
 from loopaudit.events import content_text
 from loopaudit.reader import Reader
@@ -43,12 +44,12 @@ _FAULT: Final = ("mistake_agent", "mistake_step")
 _KEYS: Final = frozenset(
     "role content text name id mask cutoff_date system_prompt timestamp tool_calls metadata".split()
 )
-_ACTS: Final = re.compile(r"<function=|<invoke\s+name=|<execute(?:_bash|_ipython|_browse)?>|^```", re.MULTILINE)
-_HEAD: Final = re.compile(
+_ACTS: Final = regex.lazy(r"<function=|<invoke\s+name=|<execute(?:_bash|_ipython|_browse)?>|^```", re.MULTILINE)
+_HEAD: Final = regex.lazy(
     r"\s*(?:OBSERVATION:|EXECUTION RESULT of \[([^\]\n]{0,200})\]:|EXECUTION OUTPUT of \[([^\]\n]{0,200})\]:)\r?\n?",
     re.IGNORECASE,
 )
-_EXIT: Final = re.compile(r"\[(?:The command completed|Command finished) with exit code (-?\d{1,9})\.?\]\s*\Z")
+_EXIT: Final = regex.lazy(r"\[(?:The command completed|Command finished) with exit code (-?\d{1,9})\.?\]\s*\Z")
 
 
 def sniff(probe: Probe) -> str | None:

@@ -6,7 +6,9 @@ import os
 import re
 from urllib.parse import quote
 
-_STRAY = re.compile("[\ud800-\udc7f\udd00-\udfff]")
+from loopaudit import regex
+
+_STRAY = regex.lazy("[\ud800-\udc7f\udd00-\udfff]")
 """Surrogates that stand for no byte of a file name."""
 
 

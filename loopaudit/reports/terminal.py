@@ -7,10 +7,10 @@ than asked for, so that it is stable in pipes, logs and golden files.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
+from loopaudit import regex
 from loopaudit.errors import UsageError, did_you_mean
 from loopaudit.report import Report, Reporter
 from loopaudit.reportkit import cells
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-_NO_XML: Final = re.compile("[\ufffe\uffff]")
+_NO_XML: Final = regex.lazy("[\ufffe\uffff]")
 
 PLAIN_WIDTH: Final = 80
 """Width of plain text where none is given."""

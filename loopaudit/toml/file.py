@@ -9,11 +9,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from loopaudit import regex
 from loopaudit.errors import UsageError
 from loopaudit.toml import shapecheck
 from loopaudit.toml import text as tomltext
 
-_CONFLICT: Final = re.compile(r"^(?:<{7}|>{7}|={7})(?: |$)", re.MULTILINE)
+_CONFLICT: Final = regex.lazy(r"^(?:<{7}|>{7}|={7})(?: |$)", re.MULTILINE)
 
 Way = Sequence[str | int]
 """The way to a value: names of keys, and 0-based places in arrays."""

@@ -14,14 +14,16 @@ from bisect import bisect_right
 from datetime import date
 from typing import Final
 
+from loopaudit import regex
+
 Path = tuple[str | int, ...]
 """The way to a value: names of keys, and 0-based places in arrays."""
 
-_BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
-_SPACE: Final = re.compile(r"[ \t]*")
-_FILLER: Final = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
-_PLAIN: Final = re.compile(r"[^,\]}\n#]+")
-_WHERE: Final = re.compile(r"\(at (?:line (\d+), column \d+|end of document)\)")
+_BARE: Final = regex.lazy(r"[A-Za-z0-9_-]+")
+_SPACE: Final = regex.lazy(r"[ \t]*")
+_FILLER: Final = regex.lazy(r"(?:[ \t\r\n]|#[^\n]*)*")
+_PLAIN: Final = regex.lazy(r"[^,\]}\n#]+")
+_WHERE: Final = regex.lazy(r"\(at (?:line (\d+), column \d+|end of document)\)")
 
 
 class _Walker:
@@ -176,7 +178,7 @@ def error_place(error: tomllib.TOMLDecodeError, text: str) -> tuple[int, str]:
 # -- writing -------------------------------------------------------------------------------
 
 _ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r", "\b": "\\b", "\f": "\\f"}
-_SPECIAL: Final = re.compile(r'[\\"\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]')
+_SPECIAL: Final = regex.lazy(r'[\\"\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]')
 
 
 def quoted(value: str) -> str:

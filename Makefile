@@ -4,12 +4,14 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 TESTS ?=
 
-.PHONY: demo test lint bench screenshot docs vectors golden clean help
+.PHONY: demo test test-ray lint bench bench-peers screenshot docs vectors golden clean help
 
 help:
 	@echo "make demo        set up and replay the sample transcripts"
 	@echo "make test        set up and run linters, types, tests and coverage"
+	@echo "make test-ray    install Ray and run the tests that need it"
 	@echo "make bench       print the performance table"
+	@echo "make bench-peers install other transcript tools into .venv-peers and compare with them"
 	@echo "make screenshot  write docs/screenshot.svg from the real program"
 	@echo "make docs        write the generated pages under docs/"
 	@echo "make golden      accept the reports of today as the expected ones"
@@ -36,8 +38,20 @@ test: $(VENV)/.dev
 	$(BIN)/python -m pytest --numprocesses 2 --cov --cov-report= $(TESTS)
 	$(BIN)/coverage report --skip-covered --show-missing
 
+# Ray comes last and into the same environment: a failure to install it hides nothing else.
+$(VENV)/.ray: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[ray]'
+	@touch $@
+
+test-ray: $(VENV)/.ray
+	$(BIN)/python -m pytest -m ray --show-capture=no tests/test_engines.py tests/test_ray.py
+
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
+
+bench-peers: $(VENV)/.dev
+	$(BIN)/python -m benchmarks.peer_venvs
+	$(BIN)/python -m benchmarks --only peers --only tools
 
 screenshot: $(VENV)/.installed
 	$(BIN)/python -m docs.make_screenshot docs/screenshot.svg
@@ -52,4 +66,4 @@ vectors: $(VENV)/.dev
 	$(BIN)/python -m tests.make_vector_subset
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage.*
+	rm -rf $(VENV) .venv-peers build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage.*

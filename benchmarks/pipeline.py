@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import compileall
 import tempfile
 from pathlib import Path
 
 import orjson
 
+import loopaudit
 from benchmarks import synth
 from benchmarks.timing import Ratio, ratios
 from loopaudit.discover import Input
@@ -33,6 +35,14 @@ def replay(path: Path, options: Options) -> None:
 def corpus(kind: str, megabytes: int) -> Path:
     """A synthetic transcript of this kind and size."""
     return synth.write(kind, megabytes * 1_000_000, DATA / f"{kind}-{megabytes}.jsonl")
+
+
+def compiled() -> None:
+    """Give the package its byte code, as an installed one has it.
+
+    A checkout in which Python must not write any has none, and would be compiled by every process.
+    """
+    compileall.compile_dir(str(Path(loopaudit.__file__).parent), quiet=1)
 
 
 def measure(*, quick: bool) -> dict[str, Ratio]:

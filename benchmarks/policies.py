@@ -1,7 +1,9 @@
-"""What more policies, and hindsight, add to a replay; the same floor as in pipeline.py.
+"""What more policies, and hindsight, add to a replay; and what each policy costs by itself.
 
-The last ratio of each kind is all policies against the four of the default set: of whole replays,
-and of the policies by themselves, over events that are read already.
+Whole replays stand against the floor of pipeline.py. The rows *all against mission* compare all
+policies with the four of the default set: whole replays, and the policies by themselves over
+events that are read already. The rows *alone* are the engine over such events with one policy (or
+the default set, or all), against the engine with a policy that never says anything.
 """
 
 from __future__ import annotations
@@ -14,37 +16,81 @@ from loopaudit.api import read
 from loopaudit.engine import Replay
 from loopaudit.events import Batch, Event
 from loopaudit.fileaudit import Options
-from loopaudit.policy import Selected
+from loopaudit.findings import Decision
+from loopaudit.policy import NOTHING, Context, Guard, Origin, Params, Policy, Selected
 from loopaudit.selection import select
 
 
+class _Silent(Guard):
+    """Looks at nothing."""
+
+    def judge(self, batch: Batch) -> Iterable[Decision]:
+        return NOTHING
+
+
+def _silent(params: Params, context: Context) -> _Silent:
+    return _Silent()
+
+
+def _no_message(decision: Decision) -> str:
+    return ""
+
+
+SILENT = Selected(
+    "silent",
+    Policy(
+        id="silent",
+        title="never says anything",
+        origin=Origin("none", "", ""),
+        params=Params,
+        start=_silent,
+        rules={},
+        message=_no_message,
+        actions=(),
+        ideas=(),
+    ),
+    Params(),
+)
+"""The floor of the policies: what the engine costs whatever the guard."""
+
+
 def measure(*, quick: bool) -> dict[str, Ratio]:
-    """Ratios per kind and number of policies."""
+    """Ratios per kind and number of policies, then per policy."""
     found = {}
     mission, everything = select(["mission"]), select(["all"])
-    for kind in ("claude", "openai", "small"):
-        path = corpus(kind, 5 if quick else 20)
+    every = f"all {len(everything)}"
+    for kind in ("small",) if quick else ("claude", "openai", "small"):
+        path = corpus(kind, 2 if quick else 20)
         variants = {
             "floor": lambda p=path: floor(p),
             "no policy": lambda p=path: replay(p, Options(policies=[], hindsight=False)),
             "mission": lambda p=path: replay(p, Options(policies=mission, hindsight=False)),
             "mission and hindsight": lambda p=path: replay(p, Options(policies=mission)),
-            f"all {len(everything)}": lambda p=path: replay(p, Options(policies=everything, hindsight=False)),
+            every: lambda p=path: replay(p, Options(policies=everything, hindsight=False)),
+            f"{every} and hindsight": lambda p=path: replay(p, Options(policies=everything)),
         }
-        for name, ratio in ratios(variants, "floor", 5 if quick else 7).items():
+        for name, ratio in ratios(variants, "floor", 3 if quick else 7).items():
             if name != "floor":
                 found[f"{kind}, {name}"] = ratio
-        whole = {name: run for name, run in variants.items() if name == "mission" or name.startswith("all ")}
+        whole = {name: variants[name] for name in ("mission", every)}
         events = list(read(path))
         alone = {
             name: lambda e=events, s=chosen: guards(e, s)
             for name, chosen in zip(whole, (mission, everything), strict=True)
         }
         for what, pair in (("whole replay", whole), ("policies alone", alone)):
-            found[f"{kind}, all against mission, {what}"] = ratios(pair, "mission", 5 if quick else 7)[
-                f"all {len(everything)}"
-            ]
-    return found
+            found[f"{kind}, all against mission, {what}"] = ratios(pair, "mission", 3 if quick else 7)[every]
+    return {**found, **each(mission, everything, quick=quick)}
+
+
+def each(mission: Sequence[Selected], everything: Sequence[Selected], *, quick: bool) -> dict[str, Ratio]:
+    """Each policy, the default set and all of them over events, against the silent one."""
+    events = list(read(corpus("small", 1 if quick else 5)))
+    chosen = {"silent": [SILENT], **{s.label: [s] for s in everything}}
+    chosen |= {"mission": list(mission), f"all {len(everything)}": list(everything)}
+    variants = {name: lambda s=policies: guards(events, s) for name, policies in chosen.items()}
+    taken = ratios(variants, "silent", 3 if quick else 9)
+    return {f"alone, {name}": ratio for name, ratio in taken.items() if name != "silent"}
 
 
 def guards(events: Iterable[Event], selected: Sequence[Selected]) -> None:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import compileall
 import sys
-from pathlib import Path
 
-import loopaudit
 from benchmarks import synth
-from benchmarks.pipeline import DATA
+from benchmarks.pipeline import DATA, compiled
 from benchmarks.timing import Ratio, command_ratios
 
 
 def measure(*, quick: bool) -> dict[str, Ratio]:
     """Ratios of CPU time to ``python -c pass``."""
-    # An installed package has its byte code; a checkout in which Python must not write any has not.
-    compileall.compile_dir(str(Path(loopaudit.__file__).parent), quiet=1)
+    compiled()
     small = synth.write("claude", 400_000, DATA / "claude-small.jsonl")
     program = [sys.executable, "-m", "loopaudit"]
     commands = {

@@ -1,0 +1,19 @@
+"""``python -m benchmarks.unjudged POLICY FILE``: ``loopaudit replay FILE --report json`` without hindsight.
+
+The command has no option for that; the comparison with programs that have no hindsight needs it.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from loopaudit.audit import audit
+from loopaudit.fileaudit import Options
+from loopaudit.output import outputs
+from loopaudit.selection import select
+
+if __name__ == "__main__":
+    result = audit([sys.argv[2]], Options(policies=select([sys.argv[1]]), hindsight=False))
+    (target,) = outputs(["json"])
+    sys.stdout.buffer.write(target.render(result, {}))
+    sys.exit(bool(result.failures))

@@ -44,15 +44,23 @@ from loopaudit.events import (
 from loopaudit.failure import says_failure
 from loopaudit.findings import Problems
 from loopaudit.identity import WEAK_ID, of_arguments, of_slice
-from loopaudit.memory import Recent
+from loopaudit.memory import Latest
 from loopaudit.totals import Totals
 
 MAX_HELD: Final = 64
 """Events of one agent that wait behind an unanswered call, at most."""
 
-MAX_IDS: Final = 1 << 14
-"""Ids and message texts remembered per generation for dropping copies (two generations)."""
+MAX_IDS: Final = 1 << 12
+"""Ids and message texts that are remembered at least, each, for dropping copies.
 
+A copy that stands further behind its original counts as a call of its own. A file that repeats a
+growing prefix would have to be of many gigabytes for that.
+"""
+
+MAX_AGENTS: Final = 128
+"""Agents whose last response is held until something follows; with more, that of idle ones is handed on before.
+
+Half of :data:`loopaudit.engine.MAX_AGENTS`, so that an agent's guards still know it then."""
 
 _UTC_WIDTH: Final = len("2026-02-07T03:49:23.388Z")
 
@@ -60,7 +68,7 @@ _UTC_WIDTH: Final = len("2026-02-07T03:49:23.388Z")
 class _Agent:
     """One agent's unfinished part of the stream."""
 
-    __slots__ = ("batches", "current", "key", "last_turn", "name", "opened", "queue", "sealed", "tentative")
+    __slots__ = ("batches", "current", "key", "last_turn", "name", "opened", "queue", "sealed", "swept", "tentative")
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -71,6 +79,8 @@ class _Agent:
         self.opened: dict[int, int] = {}
         """Unanswered calls by the ``index`` of a batch that is not handed on yet."""
         self.batches = 0
+        self.swept = 0
+        """``batches`` when it was last looked at whether the agent is idle."""
         self.tentative: list[Event] = []
         self.last_turn: Turn | None = None
         """The newest event, if it is a person's message."""
@@ -105,9 +115,11 @@ class Emitter:
         self.session_id = session
         self.totals = Totals()
         self._agents: dict[str, _Agent] = {}
+        self._retired: dict[str, int] = {}
+        """Agents that nothing is held of, with the number of their responses."""
         self._open: dict[str, tuple[Call, Batch, _Agent]] = {}
-        self._ids: Recent[Any, Any] = Recent(MAX_IDS)
-        self._texts: Recent[int, bool] = Recent(MAX_IDS)
+        self._ids: Latest[int] = Latest(MAX_IDS)
+        self._texts: Latest[bool] = Latest(MAX_IDS)
         self._weak_ids = False
         self._used = False
         self._first = self._last = ""
@@ -168,7 +180,7 @@ class Emitter:
             if self._ids.get(("turn", id)):
                 self._copy("repeated_message", "a message of this id stood before", line)
                 return
-            self._ids.put(("turn", id), True)
+            self._ids.put(("turn", id), 1)
         self._time(at)
         event = Turn(self.session_id, agent, text, line, at)
         if id is None:
@@ -255,17 +267,17 @@ class Emitter:
             else of_arguments(name, arguments)
         )
         stream = self._agents.get(agent) or self._agent(agent)
+        ids = self._ids
         if id:
-            earlier = self._ids.get(id)
-            if earlier is not None and self._is_copy(id, earlier, mark):
+            earlier = ids.get(id)
+            if earlier is not None and self._is_copy(id, earlier, hash(mark)):
                 self._settle(stream, keep=False)
                 self.totals.repeated_ids += 1
                 self._copy("repeated_call", "a call of this id stood before", line)
                 return None
-            self._ids.put(id, mark)
         if stream.tentative:
             self._settle(stream, keep=True)
-        if at is not None:
+        if at is not None and at != self._last:
             self._time(at)
         batch = stream.current
         if batch is None or key is None or key != stream.key:
@@ -273,24 +285,15 @@ class Emitter:
         if model is not None:
             batch.model = model
         totals = self.totals
-        totals.calls += 1
-        number = totals.calls
-        if agent:
-            totals.sidechain_calls += 1
-        call = Call(id or f"#{number}", number, name, form, source, mark, is_json, None, line, at)
-        if not id:
-            self._ids.put(call.id, mark)
-        calls = batch.calls
-        calls.append(call)
-        if len(calls) == 1:
-            totals.batches += 1
-            totals.max_parallel = totals.max_parallel or 1
-        else:
-            totals.max_parallel = max(totals.max_parallel, len(calls))
-        totals.tools[name] = totals.tools.get(name, 0) + 1
+        totals.calls = number = totals.calls + 1
+        own = id or f"#{number}"
+        ids.put(own, hash(mark))
+        call = Call(own, number, name, form, source, mark, is_json, None, line, at)
+        batch.calls.append(call)
         opened = stream.opened
-        opened[batch.index] = opened.get(batch.index, 0) + 1
-        self._open[call.id] = (call, batch, stream)
+        index = batch.index
+        opened[index] = opened.get(index, 0) + 1
+        self._open[own] = (call, batch, stream)
         return call
 
     def result(
@@ -322,12 +325,18 @@ class Emitter:
         call, batch, stream = entry
         if not id:
             del self._open[call.id]
-        if failed is False and status is None and not exit_code and isinstance(output, (bytes, str)):
+        if (
+            not (failed or exit_code)
+            and status is None
+            and (failed is not None or not self._use_text)
+            and isinstance(output, (bytes, str))
+        ):
             # What most results are, without a further call.
             totals = self.totals
             totals.results += 1
-            totals.success_known = True
-            if at is not None:
+            if failed is not None or exit_code is not None:
+                totals.success_known = True
+            if at is not None and at != self._last:
                 self._time(at)
             call.result = Result(output, False, "ok", None, exit_code, None, False, line, at)
         else:
@@ -411,10 +420,33 @@ class Emitter:
     def _agent(self, name: str) -> _Agent:
         stream = self._agents.get(name)
         if stream is None:
+            if len(self._agents) >= MAX_AGENTS:
+                self._retire()
             stream = self._agents[name] = _Agent(name)
+            stream.batches = self._retired.pop(name, 0)
             self.totals.agents.add(name)
             self._used = True
         return stream
+
+    def _retire(self) -> None:
+        """Hand on what is held of a quarter of the sub-agents, of those that were idle first of all."""
+        agents = self._agents
+        left = MAX_AGENTS // 4
+        for name in [*agents, *agents]:
+            stream = agents.pop(name, None)
+            if stream is None:
+                continue
+            if not name or stream.batches != stream.swept:
+                stream.swept = stream.batches
+                agents[name] = stream  # looked at again after all others
+                continue
+            self._settle(stream, keep=True)
+            self._close(stream)
+            self._advance(stream, force=True)
+            self._retired[name] = stream.batches
+            left -= 1
+            if not left:
+                break
 
     def _time(self, at: str | float | None) -> None:
         """Widen the span of recorded times.
@@ -501,7 +533,18 @@ class Emitter:
                 if call.result is None:
                     totals.unanswered += 1
                     self._open.pop(call.id, None)
-        if not batch.calls:
+        calls = batch.calls
+        if calls:
+            totals.batches += 1
+            together = len(calls)
+            totals.max_parallel = max(totals.max_parallel, together)
+            if stream.name:
+                totals.sidechain_calls += together
+            tools = totals.tools
+            for call in calls:
+                name = call.name
+                tools[name] = tools.get(name, 0) + 1
+        else:
             totals.text_replies += 1
         if batch.usage is not None:
             self._count_usage(batch.usage)
@@ -546,7 +589,7 @@ class Emitter:
         """Whether prose must wait for the decision on a message that stands before it."""
         return bool(stream.tentative) and (key is None or (key != stream.key and _waiting(stream, key) is None))
 
-    def _is_copy(self, id: str, earlier: bytes, mark: bytes) -> bool:
+    def _is_copy(self, id: str, earlier: int, mark: int) -> bool:
         if earlier != mark:
             self._weak_ids = True
             return False

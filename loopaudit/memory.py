@@ -1,18 +1,21 @@
 """Maps of bounded size, cheap for what is new: for ids that were seen, and for guards that count.
 
-A transcript can hold any number of calls, and so can one turn. These maps forget by age: they keep two generations, the
-young one takes what is touched, and when it is full the old one is dropped. Whatever was
-among the last ``cap`` different keys is remembered exactly; older keys start anew.
+A transcript can hold any number of calls, and so can one turn. These maps forget by age, and whatever
+was among the last ``cap`` different keys is remembered exactly; older keys start anew. :class:`Recent`
+keeps two generations: the young one takes what is touched, and when it is full the old one is dropped.
+:class:`Latest` is one table of hashes, for what is put once and seldom asked for again.
 """
 
 from __future__ import annotations
 
-from typing import Final, Generic, TypeVar
+from collections.abc import Hashable
+from itertools import islice
+from typing import Any, Final, Generic, TypeVar
 
 K = TypeVar("K")
 V = TypeVar("V")
 
-CAP: Final = 65_536
+CAP: Final = 16_384
 """Keys per generation, so that at most twice as many are held."""
 
 
@@ -77,3 +80,42 @@ class Counts(Recent[K, int]):
                 self._young = young = {}
         young[key] = count = count + 1
         return count
+
+
+class Latest(Generic[V]):
+    """A map of the last ``cap`` keys that were put, or up to a quarter more. Values are never ``None``.
+
+    A key is kept as its hash of 64 bits, so that it costs the same however long it is. A key is
+    mistaken for another of ``n`` remembered ones with a probability of ``n`` in 2 to the 64th; a
+    transcript cannot bring that about, since Python's hashes of text hang on a secret of the process.
+    """
+
+    __slots__ = ("_cap", "_full", "_known")
+
+    def __init__(self, cap: int) -> None:
+        self._cap = cap
+        self._full = cap + cap // 4
+        self._known: dict[int, V] = {}
+
+    def get(self, key: Hashable) -> V | None:
+        """The value of a key, or ``None`` where it is unknown or forgotten."""
+        return self._known.get(hash(key))
+
+    def put(self, key: Hashable, value: V) -> None:
+        """Set a key's value, which also makes it the youngest."""
+        known = self._known
+        mark = hash(key)
+        if mark in known:
+            del known[mark]
+        elif len(known) >= self._full:
+            forget_oldest(known, len(known) - self._cap + 1)
+        known[mark] = value
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+
+def forget_oldest(known: dict[Any, Any], count: int) -> None:
+    """Delete the ``count`` keys of a dictionary that were put first; worth it for many at once only."""
+    for key in list(islice(known, count)):
+        del known[key]

@@ -122,8 +122,15 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """A policy with its parameters as chosen for a run; ``label`` names it in reports."""
+    """A policy with its parameters as chosen for a run; ``label`` names it in reports.
+
+    ``values`` are the parameters by name, one dictionary for the results of all transcripts.
+    """
 
     label: str
     policy: Policy
     params: Params
+    values: dict[str, Any] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", self.params.as_dict())

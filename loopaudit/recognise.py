@@ -27,6 +27,9 @@ def recognise(source: Source, format_id: str | None = None) -> Reader:
         InputError: it is empty, or no reader claims it.
         UsageError: ``format_id`` is no known format.
     """
+    if source.parquet:
+        hint = "replay, check, compare, tune and label read the transcripts in it"
+        raise InputError(f"{source.name}: a parquet file is no transcript, but a table of them", hint=hint)
     if format_id is not None:
         return readers().get(format_id)
     probe = source.probe()
@@ -69,14 +72,14 @@ def ranked() -> Iterator[Reader]:
 
 def _nearest(probe: Probe) -> str:
     """A hint with the formats whose description shares most words with the content's keys."""
-    keys = _keys(probe) - PROSE
-    everyone = list(ranked())
-    shared = {r.id: len(keys & set(re.findall(r"[\w$]+", r.looked_for))) for r in everyone}
-    near = [r for r in sorted(everyone, key=lambda r: -shared[r.id]) if shared[r.id]][:3]
     if probe.shape == "other":
         return "it is not JSON; `loopaudit formats` lists what can be read"
     if probe.shape == "directory":
         return "a directory as a whole is a transcript in few formats only; name a file in it"
+    keys = _keys(probe) - PROSE
+    everyone = list(ranked())
+    shared = {r.id: len(keys & set(re.findall(r"[\w$]+", r.looked_for))) for r in everyone}
+    near = [r for r in sorted(everyone, key=lambda r: -shared[r.id]) if shared[r.id]][:3]
     if not near:
         return f"looked for {len(everyone)} formats, see `loopaudit formats`; --format NAME reads it as one of them"
     listed = "; ".join(f"{r.id} (has {r.looked_for})" for r in near)

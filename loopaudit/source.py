@@ -33,6 +33,7 @@ from loopaudit.canonical import has_negative_zero
 from loopaudit.errors import InputError
 from loopaudit.expand import Bounded, Forward, TooLargeError, Zstd
 from loopaudit.findings import Problems
+from loopaudit.longlines import numbered
 from loopaudit.partial import complete_prefix
 
 BUFFER: Final = 1 << 20
@@ -45,8 +46,11 @@ PREFIX_BYTES: Final = 1 << 18
 ENOUGH_RECORDS: Final = 10
 """Whole records that tell a format without the one that the prefix cuts off."""
 
-MAX_LINE: Final = 1 << 30
-"""Longest line or document in bytes that is read at all."""
+MAX_LINE: Final = 1 << 28
+"""Longest line in bytes that is read at all."""
+
+MAX_DOCUMENT: Final = 1 << 30
+"""Longest document in bytes that is read at all, and longest member of an archive."""
 
 MAX_EXPANDED: Final = 4 << 30
 """Most bytes that a compressed transcript may expand to, by default."""
@@ -124,7 +128,10 @@ def exact_loads(data: bytes) -> Any:
         except UnicodeDecodeError:
             return json.loads(data.decode("utf-8", "replace"), strict=False, parse_int=_integer)
     except RecursionError:
-        raise ValueError("nested too deeply") from None
+        try:
+            return orjson.loads(data)  # goes a little deeper
+        except ValueError:
+            raise ValueError("nested too deeply") from None
 
 
 def _integer(literal: str) -> int | float:
@@ -177,6 +184,7 @@ class Source:
         self.size = 0
         self.on_progress: Callable[[int], None] | None = None
         self._max_expanded = max_expanded
+        self._unpacked = 0
         self._prefix: list[bytes] = []
         self._probe = probe
         self._file: IO[bytes] | None = None
@@ -297,6 +305,17 @@ class Source:
             self.problems.add("damaged_archive", f"the zip archive cannot be read: {error}", damage=True)
         return probe
 
+    def unpack(self, size: int) -> None:
+        """Count ``size`` bytes that a member of the archive is about to expand to.
+
+        Raises:
+            InputError: that is more, with the members before it, than the input may expand to.
+        """
+        self._unpacked += size
+        if self._unpacked > self._max_expanded:
+            error = TooLargeError(f"{self.name}: expands to more than {self._max_expanded >> 20} MiB")
+            self._damaged_stream(error, 0)
+
     def zip_target(self) -> Any:
         """What ``zipfile.ZipFile`` can open: the path, or the buffered bytes of a pipe."""
         if self.path is not None and self.compression is None:
@@ -322,10 +341,21 @@ class Source:
         self.probe()
         file = self._stream()
         prefix, self._prefix = self._prefix, []
+        if self.compression or not 0 < self.size <= MAX_LINE or any(map(bytes.isspace, prefix)):
+            return numbered(file, prefix, MAX_LINE, self._passed_over, self.on_progress)
+        # No line can be too long. Looked at line by line, this way is a tenth faster on short ones.
         if prefix and not prefix[-1].endswith(b"\n"):
             prefix[-1] += file.readline()
         every = itertools.chain(prefix, file)
         return enumerate(every if self.on_progress is None else _reported(every, self.on_progress), 1)
+
+    def _passed_over(self, number: int, begun: bytes, too_long: bool) -> None:
+        """Count a line that was not held."""
+        if too_long:
+            message = f"the line is longer than {MAX_LINE >> 20} MiB and was passed over"
+            self.problems.add("long_line", message, line=number, damage=True)
+        else:
+            self.bad_line(number, begun, ValueError())
 
     def _damaged_stream(self, error: Exception, line: int) -> None:
         if isinstance(error, TooLargeError):
@@ -403,9 +433,9 @@ class Source:
         while chunk := file.read(BUFFER * 16):
             parts.append(chunk)
             total += len(chunk)
-            if total > MAX_LINE:
+            if total > MAX_DOCUMENT:
                 raise InputError(
-                    f"{self.name}: a single JSON document of more than {MAX_LINE >> 20} MiB",
+                    f"{self.name}: a single JSON document of more than {MAX_DOCUMENT >> 20} MiB",
                     hint="this format is read whole; split the file, or use a line format",
                 )
             if self.on_progress is not None:
@@ -485,6 +515,8 @@ def _records(lines: list[bytes], *, cut: bool) -> list[Any]:
     """
     records: list[Any] = []
     for line in lines[:-1] if cut else lines:
+        if line.lstrip()[:1] not in (b"{", b"["):
+            continue  # many files of a directory are text
         try:
             records.append(tolerant_loads(line))
         except ValueError:

@@ -48,3 +48,18 @@ class Totals:
         if self.started is None or self.ended is None:
             return None
         return max(0.0, self.ended - self.started)
+
+
+def missing_needs(totals: Totals) -> dict[str, str]:
+    """What a recording lacks, as need and sentence. Empty for one without calls."""
+    lacks: dict[str, str] = {}
+    if not totals.calls:
+        return lacks
+    if not totals.results:
+        lacks["results"] = "no results are recorded"
+        lacks["error_text"] = "no results are recorded"
+    if not totals.success_known and not totals.errors:
+        lacks["success"] = "the recording does not tell failures from successes"
+    if not totals.schemas:
+        lacks["schemas"] = "no tool schemas are recorded or given"
+    return lacks

@@ -22,6 +22,7 @@ from loopaudit.emit import MAX_IDS, Emitter
 from loopaudit.errors import InputError
 from loopaudit.events import Batch, Event, seconds
 from loopaudit.findings import Problems
+from loopaudit.memory import forget_oldest
 from loopaudit.reader import Reader
 from loopaudit.readerkit.lines import same_line
 from loopaudit.readerkit.native import AnyLine, Assistant, Extension, Header, ToolCall, ToolResult, line_from
@@ -264,6 +265,6 @@ def _key(line: ToolCall) -> bytes:
 
 
 def _forget(known: dict[Any, Any]) -> None:
-    """Keep a dictionary within bounds by dropping its oldest entry."""
+    """Keep a dictionary within bounds by dropping its oldest entries."""
     if len(known) > MAX_IDS:
-        del known[next(iter(known))]
+        forget_oldest(known, MAX_IDS // 4)

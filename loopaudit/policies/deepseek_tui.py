@@ -26,7 +26,7 @@ Blind to
     recorded result is neither a failure nor a success; in shadow mode refused calls count by
     their recorded outcome.
 
-    Memory is bounded here: a call that 65,536 other ones followed in the same turn starts anew.
+    Memory is bounded here: a call that 16,384 other ones followed in the same turn starts anew.
 
 Complaints
     None found in public about this guard.

@@ -35,7 +35,7 @@ Resets
     without a result is an attempt, but neither a success nor a failure.
 
     Failures are counted per tool name as recorded; only for the question whether a tool
-    changes state is the name put into the guard's own words. At least the last 65,536
+    changes state is the name put into the guard's own words. At least the last 16,384
     different calls of a turn are remembered.
 
 Blind to

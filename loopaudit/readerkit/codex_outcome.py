@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from msgspec import Raw
 
-from loopaudit import canonical
+from loopaudit import canonical, regex
 from loopaudit.events import Status, decode_value
 
 Outcome = tuple[Any, bool | None, Status | None, int | None]
@@ -21,12 +21,12 @@ Outcome = tuple[Any, bool | None, Status | None, int | None]
 
 # These look at JSON text, where a line feed is the two characters ``\n`` and a quote is ``\"``.
 # The writer's own header stands before ``Output:``; what a program printed stands behind it.
-_HEADER = re.compile(
+_HEADER = regex.lazy(
     rb'"(?:(?:[A-Z][^\\"]{0,120})?\\n){0,8}?'
     rb'(?:Output:|(?:Process exited with code|Exit code:) (-?\d{1,10})(?:\\n|"|\Z))'
 )
-_TAIL = re.compile(rb',\\"metadata\\":\{\\"exit_code\\":(-?\d{1,10}),\\"duration_seconds\\":[-+.0-9eE]{1,32}\}\}"\Z')
-_DENIED = re.compile(
+_TAIL = regex.lazy(rb',\\"metadata\\":\{\\"exit_code\\":(-?\d{1,10}),\\"duration_seconds\\":[-+.0-9eE]{1,32}\}\}"\Z')
+_DENIED = regex.lazy(
     rb'"(?:(?:exec command|patch) rejected\b|rejected by user|user (?:rejected|declined) \w'
     rb"|This action was rejected due to unacceptable risk|Command blocked by \w{1,40} hook\b"
     rb"|approval policy is [\w()]{1,40}; reject command|MCP tool call requires approval, but approval policy is "
@@ -34,7 +34,7 @@ _DENIED = re.compile(
     rb'|(?:rejected|denied)\.?"\Z)',
     re.DOTALL,
 )
-_CANCELLED = re.compile(
+_CANCELLED = regex.lazy(
     rb'"(?:Wall time: [\d.]{1,16} seconds\\n)?(?:command )?aborted(?: by user)?(?: after [\d.]{1,16} ?s(?:econds)?)?'
     rb'\.?"\Z|"user cancelled \w'
 )

@@ -11,14 +11,15 @@ from typing import Final
 
 from loopaudit.emit import Emitter
 from loopaudit.events import Usage
+from loopaudit.memory import Latest
 from loopaudit.readerkit.codex import TokenInfo, Tokens
 
 APART: Final = ""
 """A response key that no batch has: such tokens count, but belong to no batch."""
 
 
-MAX_SEEN: Final = 1 << 16
-"""Totals that are remembered to tell repeated reports, at most."""
+MAX_SEEN: Final = 1 << 12
+"""Totals that are remembered to tell repeated reports, at least; what an older one repeats counts again."""
 
 
 class Ledger:
@@ -29,7 +30,7 @@ class Ledger:
     def __init__(self, emit: Emitter) -> None:
         self._emit = emit
         self._totals: Tokens | None = None
-        self._seen: set[tuple[int | None, ...]] = set()
+        self._seen: Latest[bool] = Latest(MAX_SEEN)
         self._compacted = False
         self._items_first: bool | None = None
         self._paid = False
@@ -89,11 +90,9 @@ class Ledger:
     def _grown(self, last: Tokens, totals: Tokens) -> bool:
         """Whether these totals are new; what they grew by beyond ``last`` is counted apart."""
         mark = (totals.input_tokens, totals.output_tokens, totals.cached_input_tokens, totals.total_tokens)
-        if mark in self._seen:
+        if self._seen.get(mark):
             return False
-        if len(self._seen) >= MAX_SEEN:
-            self._seen.clear()
-        self._seen.add(mark)
+        self._seen.put(mark, True)
         before, self._totals = self._totals, totals
         if before is not None:
             gaps = (

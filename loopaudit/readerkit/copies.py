@@ -1,14 +1,19 @@
 """Two memories of bounded size for files that name their records: copies, and chains.
 
-Both keep the last :data:`MAX_SEEN` to twice as many entries, in two generations.
+Both keep the last :data:`MAX_SEEN` entries or up to a quarter more. What stands in a file again
+further away than that is read as if it were new; its calls are still known by their ids.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-MAX_SEEN: Final = 1 << 14
-"""Entries of a generation."""
+from loopaudit.memory import Latest, forget_oldest
+
+MAX_SEEN: Final = 1 << 12
+"""Entries that are remembered at least."""
+
+_ROOM: Final = MAX_SEEN // 4
 
 
 class Copies:
@@ -18,11 +23,10 @@ class Copies:
     in a row with one name show that somebody blanked the names: that one is no name then.
     """
 
-    __slots__ = ("_blank", "_last", "_old", "_young")
+    __slots__ = ("_blank", "_known", "_last")
 
     def __init__(self) -> None:
-        self._young: set[int] = set()
-        self._old: set[int] = set()
+        self._known: dict[int, None] = {}
         self._last: str | None = None
         self._blank: str | None = None
 
@@ -31,18 +35,20 @@ class Copies:
         if name is None or name == self._blank:
             return False
         item = hash((name, at, mark))
-        young = self._young
-        if item in young or item in self._old:
+        known = self._known
+        if item in known:
             return True
         if name == self._last:
             self._blank = name
             return False
         self._last = name
-        if len(young) >= MAX_SEEN:
-            self._old, self._young = young, {item}
-        else:
-            young.add(item)
+        if len(known) >= MAX_SEEN + _ROOM:
+            forget_oldest(known, _ROOM)
+        known[item] = None
         return False
+
+    def __len__(self) -> int:
+        return len(self._known)
 
     def trusts(self, name: str | None) -> bool:
         """Whether a name tells records apart."""
@@ -52,11 +58,10 @@ class Copies:
 class Chains:
     """Names chains of records that each point to the one before."""
 
-    __slots__ = ("_old", "_young")
+    __slots__ = ("_chains",)
 
     def __init__(self) -> None:
-        self._young: dict[str, str] = {}
-        self._old: dict[str, str] = {}
+        self._chains: Latest[str] = Latest(MAX_SEEN)
 
     def join(self, name: str | None, parent: str | None, *, begins: bool) -> str:
         """The chain of a record, which is remembered for those that point to it.
@@ -66,12 +71,13 @@ class Chains:
         """
         chain = None
         if parent is not None:
-            chain = self._young.get(parent) or self._old.get(parent)
+            chain = self._chains.get(parent)
             if chain is None and not begins:
                 chain = parent
         chain = chain or name or "?"
         if name is not None:
-            if len(self._young) >= MAX_SEEN:
-                self._old, self._young = self._young, {}
-            self._young[name] = chain
+            self._chains.put(name, chain)
         return chain
+
+    def __len__(self) -> int:
+        return len(self._chains)

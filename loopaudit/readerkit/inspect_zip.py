@@ -7,7 +7,7 @@ import struct
 import zipfile
 from typing import Final
 
-from loopaudit.source import MAX_LINE
+from loopaudit.source import MAX_DOCUMENT
 
 ZSTD: Final = 93
 """The number of Zstandard among the compression methods of zip archives."""
@@ -23,8 +23,8 @@ def member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
         ValueError: it is larger than a document may be, or damaged.
         OSError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError: as zipfile does.
     """
-    if info.file_size > MAX_LINE:
-        raise ValueError(f"a member of more than {MAX_LINE >> 20} MiB")
+    if info.file_size > MAX_DOCUMENT:
+        raise ValueError(f"a member of more than {MAX_DOCUMENT >> 20} MiB")
     if info.compress_type != ZSTD:
         return archive.read(info)
     import zstandard

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final, NamedTuple
 
-from loopaudit import canonical
+from loopaudit import canonical, regex
 
 
 class TextCall(NamedTuple):
@@ -20,16 +20,16 @@ class TextCall(NamedTuple):
     arguments: Any
 
 
-_THINK: Final = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
-_FUNCTION: Final = re.compile(r"<function=([^>\n]{1,200})>(.*?)(?:</function>|\Z)", re.DOTALL)
-_PARAMETER: Final = re.compile(r"<parameter=([^>\n]{1,200})>(.*?)(?:</parameter>|(?=<parameter=)|\Z)", re.DOTALL)
-_INVOKE: Final = re.compile(r'<invoke\s+name="([^">\n]{1,200})"\s*>(.*?)(?:</invoke>|\Z)', re.DOTALL)
-_NAMED: Final = re.compile(r'<parameter\s+name="([^">\n]{1,200})"[^>]{0,80}>(.*?)(?:</parameter>|\Z)', re.DOTALL)
-_EXECUTE: Final = re.compile(r"<(execute(?:_bash|_ipython|_browse)?)>(.*?)(?:</\1>|\Z)", re.DOTALL)
-_JSON: Final = re.compile(r"<tool_call>(.*?)(?:</tool_call>|\Z)", re.DOTALL)
-_NAME: Final = re.compile(r"""["']name["']\s*:\s*["']([^"'\n]{1,200})["']""")
+_THINK: Final = regex.lazy(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
+_FUNCTION: Final = regex.lazy(r"<function=([^>\n]{1,200})>(.*?)(?:</function>|\Z)", re.DOTALL)
+_PARAMETER: Final = regex.lazy(r"<parameter=([^>\n]{1,200})>(.*?)(?:</parameter>|(?=<parameter=)|\Z)", re.DOTALL)
+_INVOKE: Final = regex.lazy(r'<invoke\s+name="([^">\n]{1,200})"\s*>(.*?)(?:</invoke>|\Z)', re.DOTALL)
+_NAMED: Final = regex.lazy(r'<parameter\s+name="([^">\n]{1,200})"[^>]{0,80}>(.*?)(?:</parameter>|\Z)', re.DOTALL)
+_EXECUTE: Final = regex.lazy(r"<(execute(?:_bash|_ipython|_browse)?)>(.*?)(?:</\1>|\Z)", re.DOTALL)
+_JSON: Final = regex.lazy(r"<tool_call>(.*?)(?:</tool_call>|\Z)", re.DOTALL)
+_NAME: Final = regex.lazy(r"""["']name["']\s*:\s*["']([^"'\n]{1,200})["']""")
 _ATTRIBUTES: Final = ("arguments", "parameters", "args")
-_WRAPPER: Final = re.compile(r"</?function_calls>")
+_WRAPPER: Final = regex.lazy(r"</?function_calls>")
 
 
 def without_thoughts(text: str) -> str:

@@ -260,6 +260,7 @@ class _Session:
                     agent.message = message
             else:
                 self._rest(line, block, number)
+        message.content = None  # its blocks would keep the whole line, and only the tokens are read later
 
     def _call(self, agent: _Agent, block: Block, key: str, number: int, at: str | None) -> bool:
         """Report a call; false for a copy of an earlier one."""

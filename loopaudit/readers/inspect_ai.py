@@ -88,6 +88,7 @@ def _archived(source: Source, emit: Emitter) -> Iterator[Any]:
         for info in archive.infolist():
             if not _is_sample(info.filename):
                 continue
+            source.unpack(info.file_size)
             try:
                 yield tolerant_loads(member(archive, info))
             except _BROKEN as error:

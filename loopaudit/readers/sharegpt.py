@@ -22,7 +22,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from loopaudit import canonical
+from loopaudit import canonical, regex
 from loopaudit.emit import Emitter
 from loopaudit.events import content_text
 from loopaudit.reader import Reader
@@ -38,8 +38,8 @@ from loopaudit.source import Probe, Source
 LISTS: Final = ("conversations", "conversation", "messages")
 """Members of a row that may be its list of messages."""
 
-_RESPONSE: Final = re.compile(r"<tool_response>(.*?)(?:</tool_response>|\Z)", re.DOTALL)
-_TOOLS: Final = re.compile(r"<tools>(.*?)</tools>", re.DOTALL)
+_RESPONSE: Final = regex.lazy(r"<tool_response>(.*?)(?:</tool_response>|\Z)", re.DOTALL)
+_TOOLS: Final = regex.lazy(r"<tools>(.*?)</tools>", re.DOTALL)
 
 
 def sniff(probe: Probe) -> str | None:

@@ -8,9 +8,10 @@ into findings, so that they can stand beside the replay.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
-from loopaudit import text
+from loopaudit import regex, text
 from loopaudit.events import Batch, Boundary, Event, Turn, seconds
 from loopaudit.findings import Action
 from loopaudit.report import Finding, Ledger, Response
@@ -20,10 +21,10 @@ RECORDED: Final = "recorded"
 
 MAX_RECORDED: Final = 10_000
 
-_STOPPED: Final = re.compile(
+_STOPPED: Final = regex.lazy(
     r"\b(?:stop|halt|abort|terminat|kill|end(?:ed|s|ing)?\b|stuck|break|circuit)", re.IGNORECASE
 )
-_REFUSED: Final = re.compile(r"\b(?:block|deny|denied|denial|reject|refus|skip|prevent|dedup)", re.IGNORECASE)
+_REFUSED: Final = regex.lazy(r"\b(?:block|deny|denied|denial|reject|refus|skip|prevent|dedup)", re.IGNORECASE)
 
 
 class Bookkeeper:
@@ -34,8 +35,12 @@ class Bookkeeper:
         self._turns: dict[str, int] = {}
         self._clock: dict[str, float] = {}
 
-    def event(self, event: Event) -> None:
-        """One event of any agent."""
+    def events(self, events: Sequence[Event]) -> None:
+        """The next events of all agents."""
+        for event in events:
+            self._event(event)
+
+    def _event(self, event: Event) -> None:
         agent = event.agent
         if isinstance(event, Batch):
             self._response(event)
@@ -87,15 +92,16 @@ class RecordedGuards:
         self._last: dict[str, Batch] = {}
         self._turns: dict[str, int] = {}
 
-    def event(self, event: Event) -> None:
-        """One event of any agent."""
-        if isinstance(event, Batch):
-            if event.calls:
-                self._last[event.agent] = event
-        elif isinstance(event, Turn):
-            self._turns[event.agent] = self._turns.get(event.agent, 0) + 1
-        elif event.kind == "recorded_guard" and len(self.findings) < MAX_RECORDED:
-            self.findings.append(self._finding(event))
+    def events(self, events: Sequence[Event]) -> None:
+        """The next events of all agents."""
+        for event in events:
+            if isinstance(event, Batch):
+                if event.calls:
+                    self._last[event.agent] = event
+            elif isinstance(event, Turn):
+                self._turns[event.agent] = self._turns.get(event.agent, 0) + 1
+            elif event.kind == "recorded_guard" and len(self.findings) < MAX_RECORDED:
+                self.findings.append(self._finding(event))
 
     def _finding(self, boundary: Boundary) -> Finding:
         """The notice as a firing about the last call before it."""

@@ -4,20 +4,26 @@ The engine makes one guard per policy and agent, hands it the agent's events, an
 decisions into findings. In *enforced* mode a stop silences the guard until the next turn, as
 in its host: the calls in between are counted as avoided. In *shadow* mode nothing is avoided.
 A guard that crashes is put out for the rest of the transcript and reported.
+
+The module is long because feeding, running and deciding share the state of one pass.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final, Protocol
 
 from loopaudit import text
 from loopaudit.events import TOKEN_LIMIT, Batch, Call, Event, Result, Turn
 from loopaudit.findings import Action, Decision
+from loopaudit.heap import trim
 from loopaudit.policy import Context, Guard, Mode, Selected
 from loopaudit.report import Finding, PolicyResult
+from loopaudit.stretches import Stretch, calls_behind, stretches_of
 from loopaudit.tools import Kind, Translator, translator
-from loopaudit.totals import Totals
+from loopaudit.totals import Totals, missing_needs
 
 MAX_FINDINGS: Final = 10_000
 """Findings kept per policy and transcript; further ones are only counted."""
@@ -37,15 +43,23 @@ than half the time: the interpreter stays in one guard's code and data.
 """
 
 
+TRIM_BLOCKS: Final = 4
+"""Blocks after which free memory is given back to the system; costs some tenths of a millisecond."""
+
+
 EVENT_BYTES: Final = 512
 """What an event, or a call with its result, takes besides the text of its result, about."""
+
+
+MAX_AGENTS: Final = 256
+"""Agents whose guards are kept; those of one that was idle longest start anew if it comes back."""
 
 
 class Observer(Protocol):
     """Sees the same events as the policies, before them."""
 
-    def event(self, event: Event) -> None:
-        """One event of any agent."""
+    def events(self, events: Sequence[Event]) -> None:
+        """The next events of all agents, in the order of the recording; a block of them at once."""
 
 
 class _Lane:
@@ -84,24 +98,28 @@ class Replay:
         self._map_names = map_names
         self._schemas: Mapping[str, Any] = {} if schemas is None else schemas
         self._observers = observers
-        self._results = [PolicyResult(s.label, s.policy.id, s.params.as_dict()) for s in selected]
+        self._results = [PolicyResult(s.label, s.policy.id, s.values) for s in selected]
         self._translators = [translator(s.policy.vocabulary, by_kind=map_names, kinds=kinds) for s in selected]
+        self.crowded = False
+        """Whether there were more agents than :data:`MAX_AGENTS`."""
         self._agents: dict[str, list[_Lane]] = {}
         self._block: dict[str, list[Event]] = {}
+        self._unseen: list[Event] = []
+        """The same events in their order, for the observers."""
         self._large: list[Result] = []
         self._held = 0
+        self._blocks = 0
         self._excerpts: dict[str, str] = {}
 
     # -- feeding ---------------------------------------------------------------------------
 
     def feed(self, event: Event) -> None:
-        """Take the next event of the conversation. Guards see it by the end of its block."""
+        """Take the next event of the conversation. Observers and guards see it by the end of its block."""
         block = self._block.get(event.agent)
         if block is None:
             block = self._block[event.agent] = []
         block.append(event)
-        for observer in self._observers:
-            observer.event(event)
+        self._unseen.append(event)
         held = EVENT_BYTES
         if isinstance(event, Batch):
             for call in event.calls:
@@ -116,19 +134,38 @@ class Replay:
             self.flush()
 
     def flush(self) -> None:
-        """Let every guard see what it has not seen yet."""
+        """Let every observer and guard see what it has not seen yet."""
+        for observer in self._observers:
+            observer.events(self._unseen)
+        self._unseen.clear()
         for agent, events in self._block.items():
-            lanes = self._agents.get(agent)
-            if lanes is None:
-                lanes = self._agents[agent] = self._start()
+            lanes = self._agents.pop(agent, None) or self._start()
+            self._agents[agent] = lanes  # the youngest now
+            if len(self._agents) > MAX_AGENTS:
+                self._forget_idle()
+            stretches = stretches_of(events)
             for lane in lanes:
                 if lane.guard is not None:
-                    self._run(lane, lane.guard, events)
+                    self._run(lane, lane.guard, stretches)
         self._block.clear()
         for result in self._large:
             result.shrink()
         self._large.clear()
         self._held = 0
+        self._blocks += 1
+        if self._blocks % TRIM_BLOCKS == 0:
+            trim()
+
+    def _forget_idle(self) -> None:
+        """Forget the guards of sub-agents that were idle longest."""
+        self.crowded = True
+        for name in [name for name in islice(self._agents, MAX_AGENTS // 4 + 1) if name]:
+            del self._agents[name]
+
+    @property
+    def results(self) -> Sequence[PolicyResult]:
+        """What the policies did so far, in the order of selection; of what is not flushed, nothing."""
+        return self._results
 
     def _start(self) -> list[_Lane]:
         lanes = []
@@ -137,31 +174,38 @@ class Replay:
             lanes.append(_Lane(selected, selected.policy.start(selected.params, context), result))
         return lanes
 
-    def _run(self, lane: _Lane, guard: Guard, events: list[Event]) -> None:
+    def _run(self, lane: _Lane, guard: Guard, stretches: Sequence[Stretch]) -> None:
         """Run one guard over a block of its agent's events. A guard that crashes is put out."""
         judge = guard.judge
         judged = avoided = 0
+        batch: Batch | None = None
         line = 0
         try:
-            for event in events:
-                if isinstance(event, Batch):
-                    if lane.stopped:
-                        avoided += len(event.calls)
-                        continue
+            for event, batches, calls in stretches:
+                batch = None
+                if event is not None:
                     line = event.line
-                    judged += len(event.calls)
-                    said = judge(event)
-                    if said:
-                        self._decided(lane, event, said)
-                elif isinstance(event, Turn):
-                    line = event.line
+                if isinstance(event, Turn):
                     lane.stopped = False
                     lane.turns += 1
                     guard.turn(event)
-                elif not lane.stopped:
-                    line = event.line
+                elif event is not None and not lane.stopped:
                     guard.boundary(event)
+                if lane.stopped:
+                    avoided += calls
+                    continue
+                judged += calls
+                for batch in batches:
+                    said = judge(batch)
+                    if said and self._decided(lane, batch, said):
+                        left = calls_behind(batches, batch)
+                        judged -= left
+                        avoided += left
+                        break
         except Exception as error:  # noqa: BLE001 - a guard is foreign code; its crash is reported
+            if batch is not None:
+                line = batch.line
+                judged -= calls_behind(batches, batch)
             lane.guard = None
             lane.result.status = "crashed"
             lane.result.reasons.append(f"crashed at line {line}: {type(error).__name__}: {error}")
@@ -170,7 +214,8 @@ class Replay:
 
     # -- decisions -------------------------------------------------------------------------
 
-    def _decided(self, lane: _Lane, batch: Batch, decisions: Iterable[Decision]) -> None:
+    def _decided(self, lane: _Lane, batch: Batch, decisions: Iterable[Decision]) -> bool:
+        """Take down what a guard said; whether it is silent from now on."""
         result = lane.result
         for decision in decisions:
             action = decision.action
@@ -189,6 +234,7 @@ class Replay:
             elif action == Action.STOP:
                 lane.stopped = True
                 result.avoided_calls += decision.skipped
+        return lane.stopped
 
     def _finding(self, lane: _Lane, batch: Batch, decision: Decision) -> Finding:
         calls = batch.calls
@@ -243,7 +289,7 @@ class Replay:
             for need, loss in policy.needs.items():
                 if need not in lacks:
                     continue
-                result.reasons.append(f"{lacks[need]}: {loss}")
+                result.reasons.append(sys.intern(f"{lacks[need]}: {loss}"))  # the same in all transcripts
                 if need in policy.essential:
                     result.status = "cannot_evaluate"
                 elif result.status == "evaluated":
@@ -259,21 +305,6 @@ def _withdraw(result: PolicyResult) -> None:
     result.by_action = {}
     result.by_rule = {}
     result.dropped = result.blocked_calls = result.avoided_calls = result.judged_calls = 0
-
-
-def missing_needs(totals: Totals) -> dict[str, str]:
-    """What a recording lacks, as need and sentence. Empty for one without calls."""
-    lacks: dict[str, str] = {}
-    if not totals.calls:
-        return lacks
-    if not totals.results:
-        lacks["results"] = "no results are recorded"
-        lacks["error_text"] = "no results are recorded"
-    if not totals.success_known and not totals.errors:
-        lacks["success"] = "the recording does not tell failures from successes"
-    if not totals.schemas:
-        lacks["schemas"] = "no tool schemas are recorded or given"
-    return lacks
 
 
 def short_arguments(call: Call) -> str:

@@ -145,9 +145,15 @@ class Call(msgspec.Struct, gc=False):
             self.source = value = decode_value(self.source)
             self.form = VALUE
             return value
+        source = self.source
         if not self.is_json:
-            return self.source
-        return canonical.parse(self.source)
+            return source
+        if "-" not in source or "-0" not in source:
+            try:
+                return orjson.loads(source)  # a strict reader has accepted it already, and there is no ``-0`` in it
+            except ValueError:
+                pass
+        return canonical.parse(source)
 
     @property
     def raw_arguments(self) -> str:

@@ -11,11 +11,11 @@ from typing import Any, Final
 
 from orjson import OPT_SORT_KEYS, dumps, loads
 
-from loopaudit import canonical
+from loopaudit import canonical, regex
 from loopaudit.canonical import KEY_BYTES
 from loopaudit.events import SLICE, TEXT, VALUE, decode_value
 
-WEAK_ID: Final = re.compile(
+WEAK_ID: Final = regex.lazy(
     r"(?:(?:call|tool|tool_?call|fn|func|function)[_-]?)?\d?|REDACTED|\[redacted\]", re.IGNORECASE
 )
 """Ids that are plainly no identities (``call_0``), or were blanked by a publisher."""

@@ -107,8 +107,7 @@ class Session:
 def judge(events: list[Event]) -> HindsightResult:
     """What hindsight says of events."""
     hindsight = Hindsight()
-    for event in events:
-        hindsight.event(event)
+    hindsight.events(events)
     return hindsight.finish()
 
 

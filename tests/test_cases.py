@@ -38,7 +38,7 @@ def params() -> list[Any]:
 def judged(path: Path) -> HindsightResult:
     hindsight = Hindsight()
     with Source(path) as source:
-        emit = Emitter(hindsight.event, source.problems)
+        emit = Emitter(lambda event: hindsight.events([event]), source.problems)
         READER.read(source, emit)
         emit.finish()
     return hindsight.finish()

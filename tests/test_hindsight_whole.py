@@ -172,13 +172,13 @@ def test_memory_is_bounded(distinct: bool) -> None:
     from loopaudit.events import VALUE, Call, Result
 
     hindsight = Hindsight()
-    hindsight.event(Turn("", "", "Go."))
+    hindsight.events([Turn("", "", "Go.")])
     tracemalloc.start()
     for number in range(1, 30_001):
         arguments = {"path": f"f{number if distinct else number % 3}"}
         call = Call("", number, "read_file", VALUE, arguments, call_key("read_file", arguments))
         call.result = Result(f"{number if distinct else 0}".ljust(2000, "."))
-        hindsight.event(Batch("", "", number, [call]))
+        hindsight.events([Batch("", "", number, [call])])
     kept, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert kept < BUDGET + 2 * GENERATION * 1000
@@ -190,8 +190,7 @@ def test_very_many_agents_are_forgotten_in_turn() -> None:
         session.call("get", {"id": 1}, "a", agent=f"agent {number}")
     hindsight = Hindsight()
     session._emit.finish()
-    for event in session.events:
-        hindsight.event(event)
+    hindsight.events(session.events)
     assert len(hindsight._agents) <= MAX_AGENTS
     assert hindsight.finish().counts == {"first": MAX_AGENTS + 50}
 

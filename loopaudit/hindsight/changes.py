@@ -86,10 +86,11 @@ class Changes:
         if path is None:
             self._read(number, EFFECT_CHANGES)
             return
-        if len(self._path) >= MAX_PATHS:
-            self._path.clear()
+        paths = self._path
+        if len(paths) >= MAX_PATHS:
+            paths.clear()
             self._read(number, EFFECT_CHANGES)
-        self._path[base(path)] = number
+        paths[base(path)] = number
         self.any = max(self.any, number)
         self._lasting = max(self._lasting, number)
 
@@ -133,7 +134,7 @@ class Changes:
                 owed.clear()
 
     def _read(self, number: int, effect: Effect) -> None:
-        if effect == EFFECT_LOOKS:
+        if effect is EFFECT_LOOKS:
             return
         self.any = max(self.any, number)
         if effect == EFFECT_CHANGES:

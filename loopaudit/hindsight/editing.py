@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from loopaudit.events import Result
 from loopaudit.hindsight.changes import Changes
-from loopaudit.hindsight.edits import Files, edit_of, edited_paths
+from loopaudit.hindsight.edits import Files, Move, edit_of, edited_paths, replaced_in
 from loopaudit.hindsight.failing import Failed
 from loopaudit.hindsight.outputs import Entry, equal, held_of
 from loopaudit.hindsight.subject import Subject
@@ -38,20 +38,29 @@ class Editing:
         """A successful call of an edit tool: ``re_edit``, or ``first`` where it made a new state."""
         arguments = subject.arguments()
         number = subject.call.number
-        paths = edited_paths(arguments)
-        edit = edit_of(arguments)
         self.returned = False
-        if edit is not None and edit.content is not None and subject.kind not in ("write", "create"):
-            edit = None  # an insertion, or a sketch of a change
+        usual = replaced_in(arguments) if isinstance(arguments, dict) else None
+        if usual is not None:
+            path, edit = usual
+            move, self.evidence = self._files.apply(path, edit, number)
+            return self._known(move, [path], number)
+        paths = edited_paths(arguments)
+        what = edit_of(arguments)
+        if what is not None and what.content is not None and subject.kind not in ("write", "create"):
+            what = None  # an insertion, or a sketch of a change
         if not paths:
             self._changes.edited(None, number)
             return FIRST
-        if edit is None:
+        if what is None:
             for path in paths:
                 self._changes.edited(path, number)
                 self._files.forget(path)
             return FIRST
-        move, self.evidence = self._files.apply("\0".join(paths), edit, number)
+        move, self.evidence = self._files.apply("\0".join(paths), what, number)
+        return self._known(move, paths, number)
+
+    def _known(self, move: Move, paths: list[str], number: int) -> CallClass:
+        """The class of an edit that made this move."""
         if move == "repeated":
             self._changes.settle()
             if self._changes.world <= self.evidence:

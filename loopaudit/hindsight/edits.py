@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from loopaudit.hindsight.ranges import patched_paths, path_of
+from loopaudit.hindsight.ranges import PATH_NAMES, normal_path, patched_paths, path_of
 
 MAX_STATES: Final = 64
 """States remembered per file; with more the oldest is forgotten."""
@@ -61,7 +61,7 @@ def edit_of(arguments: Any) -> Edit | None:
     for name in _LISTS:
         items = arguments.get(name)
         if isinstance(items, list) and items and len(items) <= 200:
-            pairs = [p for item in items if isinstance(item, Mapping) and (p := _pair(item)) is not None]
+            pairs = [p for item in items if isinstance(item, dict) and (p := _pair(item)) is not None]
             if len(pairs) == len(items):
                 return Edit(tuple(pairs))
     for name in _CONTENTS:
@@ -101,7 +101,7 @@ def _patch(text: str) -> Edit | None:
 
 def edited_paths(arguments: Any) -> list[str]:
     """The files that the arguments of an edit tool name; several in a patch."""
-    if isinstance(arguments, Mapping):
+    if isinstance(arguments, dict):
         path = path_of(arguments)
         if path is not None:
             return [path]
@@ -113,6 +113,22 @@ def edited_paths(arguments: Any) -> list[str]:
                 return patched_paths(text)
         return []
     return patched_paths(arguments) if isinstance(arguments, str) else []
+
+
+def replaced_in(arguments: dict[str, Any]) -> tuple[str, Edit] | None:
+    """The file and the :func:`edit_of` of the usual edit: one text for another in one file."""
+    path: str | None = None
+    pair: tuple[int, int] | None = None
+    for name, value in arguments.items():
+        new = _PAIRS.get(name)
+        if new is None:
+            if path is None and name in PATH_NAMES and isinstance(value, str) and value:
+                path = normal_path(value)
+        elif pair is None and isinstance(value, str):
+            after = arguments.get(new)
+            if isinstance(after, str):
+                pair = hash(value), hash(after)
+    return None if path is None or pair is None else (path, Edit((pair,)))
 
 
 class Files:

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
+from loopaudit import regex
 from loopaudit.events import Call
 from loopaudit.hindsight.judge import cached_judge, judge
 from loopaudit.hindsight.programs import EFFECT_CHANGES, EFFECT_LOOKS, Effect, Verdict, words
@@ -44,7 +45,7 @@ _WAITS: Final = words("status poll wait await sleep progress")
 _PAUSES: Final = words("sleep wait pause delay")
 """Tools and actions that do nothing but wait."""
 
-_WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_WORD: Final = regex.lazy(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _ACTIONS: Final = ("action", "operation", "op", "method", "command", "verb")
 _SQL: Final = ("sql", "query", "statement")
 _SQL_LOOKS: Final = words("select show describe desc explain with pragma values")
@@ -70,8 +71,8 @@ META: Final = LABELS | words(
 )
 """Arguments of looking and shell tools that say nothing about what is asked."""
 
-_LABEL: Final = re.compile(r'"(?:' + "|".join(sorted(LABELS)) + r')"')
-_LABEL_BYTES: Final = re.compile(_LABEL.pattern.encode())
+_LABEL: Final = regex.lazy(r'"(?:' + "|".join(sorted(LABELS)) + r')"')
+_LABEL_BYTES: Final = regex.lazy(_LABEL.pattern.encode())
 
 
 def may_have_labels(source: Any) -> bool:
@@ -110,6 +111,8 @@ class Nature(msgspec.Struct, frozen=True, gc=False):
     """Whether arguments of :data:`META` are no part of what a call asks for."""
     varies: bool
     """Whether the arguments tell the kind."""
+    decoded: bool = False
+    """Whether the arguments of each call are looked into, whatever the call brings."""
 
 
 def nature_of(name: str, given: Kind | None = None) -> Nature:
@@ -122,13 +125,14 @@ def nature_of(name: str, given: Kind | None = None) -> Nature:
         return Nature(kind, EFFECT_LOOKS, kind == "poll", informs, rewordable, has_meta, False)
     if kind != "other":
         effect = None if kind == "shell" else EFFECT_CHANGES
-        return Nature(kind, effect, False, False, False, has_meta, kind in _VARYING)
+        return Nature(kind, effect, False, False, False, has_meta, kind in _VARYING, kind in EDITING_KINDS)
     found = {w.lower() for w in _WORD.findall(plain_name_cased(name))}
     if found & _CHANGES:
         return Nature(kind, EFFECT_CHANGES, False, False, False, False, False)
     if found & _LOOKS:
         waits = bool(found & _WAITS)
-        return Nature(kind, EFFECT_LOOKS, waits, not waits, bool(found & _ASKS), False, False)
+        asks = bool(found & _ASKS)
+        return Nature(kind, EFFECT_LOOKS, waits, not waits, asks, False, False, asks and not waits)
     return Nature(kind, None, False, False, False, False, False)
 
 
@@ -197,7 +201,7 @@ def worded(arguments: Any) -> bool:
     return isinstance(arguments, dict) and not _WORDINGS.isdisjoint(arguments)
 
 
-_PROGRAM: Final = re.compile(
+_PROGRAM: Final = regex.lazy(
     r"\s*(?:cd [^\s;&|]{1,300} *(?:&&|;) *)?(?:[A-Za-z_]\w*=\S{0,200} +){0,4}(?:sudo +)?"
     r"([^\s;&|]{1,200})(?: +([a-z][\w-]{0,30}))?"
 )

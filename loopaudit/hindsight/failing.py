@@ -6,12 +6,16 @@ from typing import Any, Final
 
 import msgspec
 
-from loopaudit.events import VALUE, Call, Result, decode_text
+from loopaudit.events import VALUE, Result, decode_text
 from loopaudit.hindsight.changes import Changes, decoded
-from loopaudit.hindsight.failures import CURELESS, Failure, excerpt, failure_of, loose, plain_of, same_failure
+from loopaudit.hindsight.failures import CURELESS, Failure, ends_of, excerpt, failure_of, loose, plain_of, same_failure
+from loopaudit.hindsight.subject import Subject
 
 MAX_FAILING: Final = 256
 """Failing tools remembered per agent."""
+
+MAX_WORDS: Final = 8
+"""Failing shell programs that a command is searched for before its own program is looked for."""
 
 MAX_UNREAD: Final = 4096
 """Longest error text, in characters or bytes, that is kept until somebody asks for it; of longer ones an excerpt."""
@@ -64,10 +68,12 @@ class Failed(msgspec.Struct):
 class Failing:
     """What fails for one agent."""
 
-    __slots__ = ("_by_scope", "last")
+    __slots__ = ("_by_scope", "_words", "last")
 
     def __init__(self) -> None:
         self._by_scope: dict[str, Failed] = {}
+        self._words: dict[str, str] = {}
+        """Of failing shell programs, the word that a command has to hold to run the same one, by scope."""
         self.last: Failed | None = None
         """The agent's last failure, if no call of any tool succeeded since."""
 
@@ -77,32 +83,55 @@ class Failing:
     def clear(self) -> None:
         """A person asked for something new."""
         self._by_scope.clear()
+        self._words.clear()
         self.last = None
 
-    def succeeded(self, scope: str) -> None:
+    def succeeded(self, subject: Subject) -> None:
         """A call succeeded: its tool (in a shell, its program) fails no more."""
         self.last = None
-        self._by_scope.pop(scope, None)
+        scopes = self._by_scope
+        if not scopes:
+            return
+        if subject.nature.kind != "shell":
+            scopes.pop(subject.call.name, None)
+            return
+        words = self._words
+        if len(words) <= MAX_WORDS:
+            # Most commands do not even hold the name of what failed.
+            command = subject.command or ""
+            for word in words.values():
+                if word in command:
+                    break
+            else:
+                return
+        scope = subject.scope()
+        scopes.pop(scope, None)
+        words.pop(scope, None)
 
-    def failed(self, call: Call, result: Result, batch: int, scope: str) -> tuple[Failed, Failed | None, Failed | None]:
+    def failed(self, subject: Subject, result: Result, batch: int) -> tuple[Failed, Failed | None, Failed | None]:
         """Note a failure. Gives it, the one of its scope before it, and the agent's last one.
 
         Failures of the same response are no earlier ones: what a sibling met was not known
         when this call was sent.
         """
+        call = subject.call
+        scope = subject.scope()
         before = self._by_scope.get(scope)
         last = self.last
         text: str | bytes = result.source
         if result.has_error and result.error_source is not None:
             text = result.error_source
         if len(text) > MAX_UNREAD:
-            text = excerpt(error_text(result))
+            text = (ends_of(text) if isinstance(text, bytes) else None) or excerpt(error_text(result))
         denied = result.status == "denied"
         current = Failed(call.number, batch, call.name, denied, text, call.form, call.source, call.is_json)
         if before is None or before.batch != batch:
             if len(self._by_scope) >= MAX_FAILING:
                 self._by_scope.clear()
+                self._words.clear()
             self._by_scope[scope] = current
+            if subject.nature.kind == "shell":
+                self._words[scope] = scope[len(call.name) + 1 :].partition(" ")[0]
         else:
             before = None
         if last is None or last.batch != batch:

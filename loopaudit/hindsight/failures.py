@@ -13,7 +13,9 @@ from functools import cache
 from typing import Any, Final, Literal
 
 import msgspec
+import orjson
 
+from loopaudit import regex
 from loopaudit.hindsight.noise import remove
 from loopaudit.hindsight.ranges import path_of
 
@@ -25,6 +27,9 @@ CURELESS: Final = frozenset({"unknown_tool", "invalid_args", "denied", "auth"})
 HEAD: Final = 400
 TAIL: Final = 200
 """Characters of an error text that are looked at, from its beginning and from its end."""
+
+_PIECE: Final = 1024
+"""Bytes of a long error text that are decoded, at its beginning and at its end."""
 
 _CATEGORIES: Final[Mapping[Category, str]] = {
     "unknown_tool": (
@@ -101,15 +106,15 @@ _NEEDLES: Final[Mapping[Category, tuple[str, ...]]] = {
 }  # fmt: skip
 """What a text must hold for the pattern of a category to match; spares most searches. Their order counts."""
 
-_SAYS_NOTHING: Final = re.compile(
+_SAYS_NOTHING: Final = regex.lazy(
     r"(?:\W|\b(?:error|failed|failure|command|process|shell|program|exited|returned|terminated|finished|completed|with|exit|return|"
     r"status|code|non|zero|no|output|empty|stdout|stderr|the|and|returncode|exit_code)\b|\d)*+",
     re.IGNORECASE,
 )
 """An error text that says no more than that there was a failure, and its exit code."""
 
-_DIGITS: Final = re.compile(r"\d+")
-_SPACE: Final = re.compile(r"\s+")
+_DIGITS: Final = regex.lazy(r"\d+")
+_SPACE: Final = regex.lazy(r"\s+")
 
 
 class Failure(msgspec.Struct, gc=False):
@@ -133,6 +138,27 @@ def excerpt(text: str) -> str:
     if len(text) <= HEAD + TAIL:
         return text
     return f"{text[:HEAD]}\n…\n{text[-TAIL:]}"
+
+
+def ends_of(raw: bytes) -> str | None:
+    """The :func:`excerpt` of a long text from its JSON bytes, decoding both ends only; ``None`` if that is not plain.
+
+    Both pieces are cut at a blank, which is part of no escape and of no other character.
+    """
+    if len(raw) <= 3 * _PIECE or raw[:1] != b'"' or raw[-1:] != b'"':
+        return None
+    head_end = raw.rfind(b" ", 1, _PIECE)
+    tail_start = raw.find(b" ", len(raw) - _PIECE)
+    if head_end < 0 or tail_start < 0:
+        return None
+    try:
+        head = orjson.loads(raw[:head_end] + b'"')
+        tail = orjson.loads(b'"' + raw[tail_start:])
+    except ValueError:
+        return None
+    if len(head) < HEAD or len(tail) < TAIL:
+        return None
+    return f"{head[:HEAD]}\n…\n{tail[-TAIL:]}"
 
 
 def category_of(text: str) -> Category:
@@ -215,7 +241,7 @@ _PLACES: Final = (
     "name",
     "number",
 )
-_HOST: Final = re.compile(r"[a-z][a-z0-9+.-]{0,20}://([^/?#\s]{1,200})", re.IGNORECASE)
+_HOST: Final = regex.lazy(r"[a-z][a-z0-9+.-]{0,20}://([^/?#\s]{1,200})", re.IGNORECASE)
 
 
 def _target(arguments: Any) -> tuple[str | None, str | None]:

@@ -38,8 +38,8 @@ from loopaudit.hindsight.shown import Shown
 from loopaudit.hindsight.subject import Subject
 from loopaudit.hindsight.words import FIRST, RECHECK, UNKNOWN, CallClass
 
-GENERATION: Final = 8192
-"""Call identities per generation: exact within the last 8,192 distinct ones of an agent."""
+GENERATION: Final = 2048
+"""Call identities per generation: exact within the last 2,048 distinct ones of an agent."""
 
 MAX_NEWS: Final = 8
 """New results of one call in a row after which older ones are no longer compared."""
@@ -124,7 +124,7 @@ class History:
         if result is None or result.status == "cancelled":
             return UNKNOWN
         source = result.source
-        held = source if len(source) <= TOKEN_LIMIT else digest_of(source)
+        held: Held = source if len(source) <= TOKEN_LIMIT else digest_of(source)
         young = self._young
         entry = young.get(identity)
         if entry is None and self._old:
@@ -133,8 +133,9 @@ class History:
                 young[identity] = entry
         if entry is None:
             number = call.number
-            entry = Entry(number, batch, number, result.failed, held, self.turn, self.epoch)
-            found = self._novel(result, entry)
+            failed = result.failed
+            entry = Entry(number, batch, number, failed, held, self.turn, self.epoch)
+            found = self._new_failure(result, batch) if failed else self._novel(entry)
             if len(young) >= GENERATION:
                 self._old, self._young = young, {}
                 young = self._young
@@ -149,13 +150,15 @@ class History:
 
     # -- without an equal call before ------------------------------------------------------
 
-    def _novel(self, result: Result, entry: Entry) -> CallClass:
-        if result.failed:
-            return self._new_failure(result, entry.batch)
-        self._succeeded()
+    def _novel(self, entry: Entry) -> CallClass:
+        """A success without an equal call before."""
         subject = self.subject
         nature = subject.nature
         kind = nature.kind
+        failing = self._failing
+        failing.last = None
+        if failing:
+            failing.succeeded(subject)
         if kind == "read":
             return self._read(read_range(subject.arguments()), entry)
         if nature.informs:
@@ -163,12 +166,14 @@ class History:
                 self.constant = self._answers.again(subject.call.name, entry.held, entry.last, entry.batch)
                 self.evidence = self._answers.first if self.constant else 0
             return FIRST
-        if kind == "shell" and (subject.command is None or not subject.command.startswith(PATCH_COMMAND)):
-            asked = subject.shown()
-            if asked is not None:
-                return self._read(asked, entry)
-            self.changes.note(subject.call, subject.command, nature, kind)
-            return FIRST
+        if kind == "shell":
+            command = subject.command
+            if command is None or not command.startswith(PATCH_COMMAND):
+                asked = subject.shown()
+                if asked is not None:
+                    return self._read(asked, entry)
+                self.changes.note(subject.call, command, nature, kind)
+                return FIRST
         kind = subject.tell_kind()
         if kind == "read":
             return self._read(read_range(subject.arguments()), entry)
@@ -199,14 +204,9 @@ class History:
             return RECHECK
         return found
 
-    def _succeeded(self) -> None:
-        self._failing.last = None
-        if self._failing:
-            self._failing.succeeded(self.subject.scope())
-
     def _note_failure(self, result: Result, batch: int) -> tuple[Failed, tuple[Failed | None, Failed | None]]:
         subject = self.subject
-        noted = self._failing.failed(subject.call, result, batch, subject.scope())
+        noted = self._failing.failed(subject, result, batch)
         self._current = noted[0]
         if subject.kind in EDITING_KINDS:
             self._editing.failed(subject)
@@ -237,7 +237,7 @@ class History:
         if failed:
             self._note_failure(result, batch)
         else:
-            self._succeeded()
+            self._failing.succeeded(subject)
         self.evidence = entry.last
         self._moved = True
         self.changed = False

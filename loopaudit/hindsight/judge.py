@@ -13,6 +13,7 @@ import re
 from functools import cache, lru_cache
 from typing import Final
 
+from loopaudit import regex
 from loopaudit.hindsight.judge_rules import RULES, check, help_only
 from loopaudit.hindsight.programs import (
     CHECK_SCRIPT,
@@ -39,11 +40,11 @@ from loopaudit.hindsight.shell import Parsed, Simple, parse
 MAX_DEPTH: Final = 8
 """Wrappers and scripts inside one another that are followed."""
 
-_NAME_VALUE: Final = re.compile(r"[A-Za-z_]\w*\+?=")
-_BARE: Final = re.compile(r"[\w./:=+,%@ -]*+")
+_NAME_VALUE: Final = regex.lazy(r"[A-Za-z_]\w*\+?=")
+_BARE: Final = regex.lazy(r"[\w./:=+,%@ -]*+")
 """A command without quotes, operators and expansions: its words are what stands between blanks."""
 
-_NOT_PLAIN: Final = re.compile(r" -[a-zA-Z]*[fFi]\b| --(?:pre|follow|output|in-place)")
+_NOT_PLAIN: Final = regex.lazy(r" -[a-zA-Z]*[fFi]\b| --(?:pre|follow|output|in-place)")
 
 
 @cache

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from loopaudit import regex
 from loopaudit.hindsight.programs import (
     CARGO_CHECKS,
     CARGO_LOOKS,
@@ -39,13 +40,13 @@ from loopaudit.hindsight.programs import (
 Inner = Callable[[list[str]], Verdict]
 Rule = Callable[[list[str], Inner], Verdict]
 
-_SED_WRITES: Final = re.compile(r"(?:^|[;{}\n/|,#!\d$ ])[we] ?\S|/[gpiIm0-9]*[we]", re.DOTALL)
-_AWK_WRITES: Final = re.compile(r">|\bsystem\s*\(|\|")
-_AWK_COMPARES: Final = re.compile(r"\|\||N[RF] ?>=? ?\d+")
-_INSIDE: Final = re.compile(r"-[a-zA-Z]*i")
-_CURL_METHOD: Final = re.compile(r"-X(?!GET|HEAD|OPTIONS)")
-_CURL_SHORT: Final = re.compile(r"-[a-zA-Z]*[dFTOcDJ]")
-_WGET_OUT: Final = re.compile(r"(?:^| )-q?O ?(?:-|/dev/null)(?: |$)")
+_SED_WRITES: Final = regex.lazy(r"(?:^|[;{}\n/|,#!\d$ ])[we] ?\S|/[gpiIm0-9]*[we]", re.DOTALL)
+_AWK_WRITES: Final = regex.lazy(r">|\bsystem\s*\(|\|")
+_AWK_COMPARES: Final = regex.lazy(r"\|\||N[RF] ?>=? ?\d+")
+_INSIDE: Final = regex.lazy(r"-[a-zA-Z]*i")
+_CURL_METHOD: Final = regex.lazy(r"-X(?!GET|HEAD|OPTIONS)")
+_CURL_SHORT: Final = regex.lazy(r"-[a-zA-Z]*[dFTOcDJ]")
+_WGET_OUT: Final = regex.lazy(r"(?:^| )-q?O ?(?:-|/dev/null)(?: |$)")
 
 
 def check(arguments: list[str], _inner: Inner | None = None) -> Verdict:

@@ -13,8 +13,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
+
+from loopaudit import regex
 
 MAX_LINES: Final = 200
 """Differing lines that are compared, at most; with more the results count as different."""
@@ -101,12 +103,14 @@ _NEEDLES: Final[Mapping[str, tuple[str, ...]]] = {
 }  # fmt: skip
 """What a line in lower case must hold for a kind of noise; one of them, or one of the shapes below."""
 
-_TIME_SHAPE: Final = re.compile(r"\d\d[-/.:]\d\d")
-_LONG_NUMBER: Final = re.compile(r"\d{10}")
+_NO_NOISE: Final = frozenset[str]()
+
+_TIME_SHAPE: Final = regex.lazy(r"\d\d[-/.:]\d\d")
+_LONG_NUMBER: Final = regex.lazy(r"\d{10}")
 _CLOCKS: Final = ("ts", "time", "epoch", "date", "now", "created", "served", "generated")
-_NUMBER_SHAPE: Final = re.compile(r"\W\d")
-_JOB_SHAPE: Final = re.compile(r"\[\d{1,3}\] \d")
-_HEX_SHAPE: Final = re.compile(r"[0-9a-f]{12}")
+_NUMBER_SHAPE: Final = regex.lazy(r"\W\d")
+_JOB_SHAPE: Final = regex.lazy(r"\[\d{1,3}\] \d")
+_HEX_SHAPE: Final = regex.lazy(r"[0-9a-f]{12}")
 _FOLDED: Final = ("\u017f", "\u0130", "\u0131")
 """Letters that match ``s`` and ``i`` where case does not matter, but have another lower case."""
 
@@ -164,9 +168,17 @@ def remove(line: str, names: set[str]) -> str:
 
     The leftmost piece counts, and of several at one place the first kind in order.
     """
+    plain, found = _removed(line)
+    names |= found
+    return plain
+
+
+@lru_cache(maxsize=16)  # a result is compared with the one before it, and then the next one with it
+def _removed(line: str) -> tuple[str, frozenset[str]]:
     ahead = [(name, match) for name in _possible(line) if (match := _pattern(name).search(line)) is not None]
     if not ahead:
-        return line
+        return line, _NO_NOISE
+    names = set()
     pieces: list[str] = []
     position = 0
     while ahead:
@@ -180,7 +192,7 @@ def remove(line: str, names: set[str]) -> str:
             if (later := found if found.start() >= position else _pattern(kind).search(line, position)) is not None
         ]
     pieces.append(line[position:])
-    return "".join(pieces)
+    return "".join(pieces), frozenset(names)
 
 
 def same_but_for_noise(one: str, other: str) -> tuple[str, ...] | None:
@@ -201,12 +213,15 @@ def same_but_for_noise(one: str, other: str) -> tuple[str, ...] | None:
         differing += 1
         if differing > MAX_LINES:
             return None
-        found: set[str] = set()
-        a, b = _differing_part(line, counterpart)
-        if len(a) > MAX_SPAN or len(b) > MAX_SPAN or remove(a, found) != remove(b, found):
+        if not alike_lines(line, counterpart, names):
             return None
-        names |= found
     return tuple(sorted(names))
+
+
+def alike_lines(line: str, counterpart: str, names: set[str]) -> bool:
+    """Whether two different lines differ in noise only, whose names are added to ``names``."""
+    a, b = _differing_part(line, counterpart)
+    return len(a) <= MAX_SPAN and len(b) <= MAX_SPAN and remove(a, names) == remove(b, names)
 
 
 def _line_feeds(text: str) -> int:

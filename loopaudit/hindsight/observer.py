@@ -7,7 +7,7 @@ without news, and grades the firings of guards by them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from loopaudit.events import Batch, Boundary, Event, Turn
@@ -57,20 +57,27 @@ class Hindsight:
         self._record = Record()
         self._found: list[tuple[Episode, int]] = []
 
-    def event(self, event: Event) -> None:
-        """One event of any agent."""
-        agent = self._agents.get(event.agent)
-        if agent is None:
-            self._make_room()
-            history = History(self._outputs, self._natures)
-            tracker = Tracker(history, event.session, event.agent, self._found, self._record.wait)
-            agent = self._agents[event.agent] = _Agent(history, tracker, self._record.lane(event.agent))
-        if isinstance(event, Batch):
-            self._batch(agent, event)
-        elif isinstance(event, Turn):
-            self._turn(agent, event)
-        else:
-            self._boundary(agent, event)
+    def events(self, events: Sequence[Event]) -> None:
+        """The next events of all agents, in their order."""
+        agents = self._agents
+        for event in events:
+            agent = agents.get(event.agent)
+            if agent is None:
+                agent = self._meet(event)
+            if isinstance(event, Batch):
+                self._batch(agent, event)
+            elif isinstance(event, Turn):
+                self._turn(agent, event)
+            else:
+                self._boundary(agent, event)
+
+    def _meet(self, event: Event) -> _Agent:
+        """An agent that was not seen before, or was forgotten."""
+        self._make_room()
+        history = History(self._outputs, self._natures)
+        tracker = Tracker(history, event.session, event.agent, self._found, self._record.wait)
+        agent = self._agents[event.agent] = _Agent(history, tracker, self._record.lane(event.agent))
+        return agent
 
     def _make_room(self) -> None:
         """Forget the agent that came first, where there are very many; its calls keep their classes."""
@@ -79,12 +86,12 @@ class Hindsight:
             self._agents.pop(first).tracker.close("run_ended")
 
     def _batch(self, agent: _Agent, batch: Batch) -> None:
-        history, tracker, lane, record = agent.history, agent.tracker, agent.lane, self._record
+        history, tracker, record = agent.history, agent.tracker, self._record
+        numbers = agent.lane.numbers
         index = batch.index
-        judge = history.judge
         going_on = tracker.going_on
         for call in batch.calls:
-            found = judge(call, index)
+            found = history.judge(call, index)
             result = call.result
             if result is not None and result.failed:
                 flags = FAILED
@@ -93,9 +100,12 @@ class Hindsight:
                 flags = 0 if subject.kind in MAY_BRING_NOTHING and subject.brings_nothing() else PROGRESS
             else:
                 flags = 0
-            record.add(lane, call.number, found, flags)
-            if history.evidence:
-                record.explain(call.number, history.evidence, history.noise)
+            number = call.number
+            numbers.append(number)
+            record.add(number, found, flags)
+            evidence = history.evidence
+            if evidence:
+                record.explain(number, evidence, history.noise)
             if going_on or found >= RECHECK or history.constant:
                 tracker.call(call, found, batch)
                 going_on = tracker.going_on

@@ -12,13 +12,17 @@ import msgspec
 import orjson
 
 from loopaudit.events import TOKEN_LIMIT, Result, decode_text
+from loopaudit.hindsight.beginnings import begins_otherwise
 from loopaudit.hindsight.noise import same_but_for_noise
 
-BUDGET: Final = 4 << 20
+BUDGET: Final = 1 << 20
 """Bytes or characters of results that are kept as they are, over all agents together."""
 
 MAX_TEXT: Final = 1 << 16
 """Longest result in characters from which noise is removed."""
+
+MAX_READ: Final = 1024
+"""Longest result in bytes that is compared at once, without a look at its first lines."""
 
 MAX_OLDER: Final = 4
 """Earlier, different results that are remembered of one call."""
@@ -85,7 +89,7 @@ def equal(held: Held, other: Held) -> bool:
         assert isinstance(digest, tuple) and not isinstance(source, tuple)
         if digest[0] != isinstance(source, str):
             source = orjson_text(source) if isinstance(source, str) else decode_text(source)
-        return digest == digest_of(source)
+        return digest[1] == len(source) and digest == digest_of(source)
     if isinstance(held, str) is isinstance(other, str):
         return held == other
     return text_of(held) == text_of(other)
@@ -114,7 +118,13 @@ def differences(before: Held, held: Held, result: Result) -> tuple[str, ...] | N
     """
     if equal(before, held):
         return ()
-    if isinstance(before, tuple) or _other_lines(before, held):
+    if isinstance(before, tuple):
+        return None
+    if (
+        isinstance(before, bytes)
+        and isinstance(held, bytes)
+        and ((len(before) > MAX_READ and begins_otherwise(before, held)) or _other_lines(before, held))
+    ):
         return None
     known = text_of(before)
     if known is None or len(known) > MAX_TEXT:
@@ -123,13 +133,13 @@ def differences(before: Held, held: Held, result: Result) -> tuple[str, ...] | N
     return same_but_for_noise(known, now) if len(now) <= MAX_TEXT else None
 
 
-def _other_lines(before: Held, held: Held) -> bool:
+def _other_lines(before: bytes, held: bytes) -> bool:
     """Whether two results plainly have different numbers of lines; without decoding them.
 
     Tells only of JSON strings whose line feeds are all spelled ``\\n``, and in which no
     backslash of the text itself stands before an ``n``.
     """
-    if not isinstance(before, bytes) or not isinstance(held, bytes) or before[:1] != b'"' or held[:1] != b'"':
+    if before[:1] != b'"' or held[:1] != b'"':
         return False
     if before.count(b"\\n") == held.count(b"\\n"):
         return False
@@ -137,9 +147,13 @@ def _other_lines(before: Held, held: Held) -> bool:
 
 
 class Outputs:
-    """Lets go of the oldest kept results when they are more than a budget, half of it at a time."""
+    """Lets go of the oldest kept results when they are more than a budget, half of it at a time.
 
-    __slots__ = ("_budget", "_generation", "_new", "_old", "_size")
+    What stays as it was recorded belongs to the last two generations of calls; a call's earlier
+    results (:attr:`Entry.older`) are let go with the generation in which they came.
+    """
+
+    __slots__ = ("_budget", "_generation", "_new", "_old", "_since", "_size")
 
     def __init__(self, budget: int = BUDGET) -> None:
         self._budget = budget // 2
@@ -147,21 +161,31 @@ class Outputs:
         self._new: list[Entry] = []
         self._old: list[Entry] = []
         self._size = 0
+        self._since = 0
+        """Number of the first call of the new generation."""
 
     def keep(self, entry: Entry) -> None:
         """Count the result that an entry has just got."""
         entry.generation = self._generation
         self._new.append(entry)
         # A digest of three fields counts as three bytes: it is there for its entry only.
-        self._size += len(entry.held) + OVERHEAD
-        if self._size > self._budget:
+        size = self._size + len(entry.held) + OVERHEAD
+        self._size = size
+        if size > self._budget:
             self._shed()
 
     def _shed(self) -> None:
         """Reduce to digests what was not kept again since the last time."""
+        since = self._since
         for entry in self._old:
             if entry.generation < self._generation and not isinstance(entry.held, tuple):
                 entry.held = digest_of(entry.held)
+            older = entry.older
+            if older is not None:
+                for place, (held, number, failed) in enumerate(older):
+                    if number < since and not isinstance(held, tuple):
+                        older[place] = (digest_of(held), number, failed)
+        self._since = self._new[-1].last + 1
         self._old, self._new = self._new, []
         self._generation += 1
         self._size = 0

@@ -9,6 +9,8 @@ from typing import Final
 
 import msgspec
 
+from loopaudit import regex
+
 
 class Effect(IntEnum):
     """What a call may do to the world, weakest first."""
@@ -94,7 +96,7 @@ RUNNERS: Final = words("poetry uv pipenv hatch pdm rye bundle pnpm yarn npm bun"
 SCRIPT_RUNNERS: Final = words("npm pnpm yarn bun")
 """Those of them whose ``run`` takes the name of a script."""
 
-CHECK_SCRIPT: Final = re.compile(
+CHECK_SCRIPT: Final = regex.lazy(
     r"(?:unit|e2e|integration|api|smoke)?[:_-]?(?:tests?|lint|linting|type-?check(?:ing)?|types|check|tsc|vet|mypy|"
     r"pytest|coverage|clippy)(?:[:_-][\w:.-]*)?",
     re.IGNORECASE,

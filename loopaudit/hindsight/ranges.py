@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import msgspec
 
+from loopaudit import regex
 from loopaudit.failure import says_failure
 
 END: Final = 1 << 40
@@ -46,8 +47,11 @@ _NAMES: Final[Mapping[int, str]] = {
 _ROLES: Final[Mapping[str, int]] = {name: role for role, names in _NAMES.items() for name in names.split()}
 """What arguments of file tools mean, by their names in the known harnesses."""
 
-_SPAN: Final = re.compile(r"\s*\[?\s*(\d{1,9})\s*[-,:]\s*(-?\d{1,9})\s*\]?\s*")
-_PATCHED: Final = re.compile(r"^(?:\*\*\* (?:Update|Add|Delete) File: |\+\+\+ (?:b/)?)([^\n\t]{1,500})", re.MULTILINE)
+PATH_NAMES: Final = frozenset(name for name, role in _ROLES.items() if role == _PATH)
+"""Arguments that name the file which a tool looks at or changes."""
+
+_SPAN: Final = regex.lazy(r"\s*\[?\s*(\d{1,9})\s*[-,:]\s*(-?\d{1,9})\s*\]?\s*")
+_PATCHED: Final = regex.lazy(r"^(?:\*\*\* (?:Update|Add|Delete) File: |\+\+\+ (?:b/)?)([^\n\t]{1,500})", re.MULTILINE)
 
 
 class ReadRange(msgspec.Struct, frozen=True, gc=False):
@@ -79,7 +83,7 @@ def normal_path(path: str) -> str:
 def path_of(arguments: Mapping[str, Any]) -> str | None:
     """The file that the arguments of a file tool name."""
     for name, value in arguments.items():
-        if _ROLES.get(name) == _PATH and isinstance(value, str) and value:
+        if name in PATH_NAMES and isinstance(value, str) and value:
             return normal_path(value)
     return None
 
@@ -164,13 +168,13 @@ def _number(value: Any) -> int | None:
 
 # -- what was shown ------------------------------------------------------------------------
 
-_CUT: Final = re.compile(
+_CUT: Final = regex.lazy(
     r"truncat|\bclipped\b|\bonly part of\b|\bshowing\b|\bmore lines\b|\bremaining lines\b|\[\.\.\."
     r"|use (?:the )?(?:offset|start_line|view_range)|\bof \d+ (?:lines|characters|bytes)|\blines? omitted\b"
     r"|output (?:too long|limit)",
     re.IGNORECASE,
 )
-_OF: Final = re.compile(r"\d\s{0,2}[-\u2013]\s{0,2}\d{1,9} of (\d{1,9})\b")
+_OF: Final = regex.lazy(r"\d\s{0,2}[-\u2013]\s{0,2}\d{1,9} of (\d{1,9})\b")
 """``lines 41-80 of 760``."""
 
 

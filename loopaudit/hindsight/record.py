@@ -31,7 +31,7 @@ class Lane:
         self.numbers = array("I")
         self.turns = array("I")
         """For each turn after the first, how many calls of the agent stood before it."""
-        self._news: list[int] | None = None
+        self._news: array[int] | None = None
 
     def after(self, number: int) -> tuple[int, int]:
         """The places of the agent's calls behind ``number`` in its turn: first and one past the last."""
@@ -43,7 +43,7 @@ class Lane:
     def news_between(self, first: int, last: int, flags: bytearray) -> int:
         """How many of the calls at these places made progress."""
         if self._news is None:
-            self._news = [0, *accumulate(bool(flags[n - 1] & PROGRESS) for n in self.numbers)]
+            self._news = array("I", accumulate((bool(flags[n - 1] & PROGRESS) for n in self.numbers), initial=0))
         return self._news[last] - self._news[first]
 
 
@@ -66,19 +66,19 @@ class Record:
             lane = self.lanes[agent] = Lane()
         return lane
 
-    def add(self, lane: Lane, number: int, found: CallClass, flags: int) -> None:
-        """Record the next call of an agent; numbers of several agents may come in any order."""
-        if number == len(self.classes) + 1:
-            self.classes.append(found)
+    def add(self, number: int, found: CallClass, flags: int) -> None:
+        """Record a call; numbers of several agents may come in any order."""
+        classes = self.classes
+        missing = number - len(classes)
+        if missing == 1:
+            classes.append(found)
             self._flags.append(flags)
-        else:
-            missing = number - len(self.classes)
-            if missing > 0:
-                self.classes.extend(bytes(missing))
-                self._flags.extend(bytes(missing))
-            self.classes[number - 1] = found
-            self._flags[number - 1] = flags
-        lane.numbers.append(number)
+            return
+        if missing > 0:
+            classes.extend(bytes(missing))
+            self._flags.extend(bytes(missing))
+        classes[number - 1] = found
+        self._flags[number - 1] = flags
 
     def explain(self, number: int, evidence: int, noise: tuple[str, ...]) -> None:
         """Record what the class of a call rests on."""

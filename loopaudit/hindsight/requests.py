@@ -6,17 +6,18 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from loopaudit import regex
 from loopaudit.hindsight.noise import folds_oddly
 
 MAX_REQUEST: Final = 4000
 """Characters of a request that are read."""
 
-_PATIENT: Final = re.compile(
+_PATIENT: Final = regex.lazy(
     r"\b(?:poll|monitor|keep (?:checking|polling|watching|trying|retrying|looking)|"
     r"every (?:\d{1,4} )?(?:s|sec|second|min|minute)s?)\b",
     re.IGNORECASE,
 )
-_TIMES: Final = re.compile(
+_TIMES: Final = regex.lazy(
     r"\b(\d{1,3}|two|three|four|five|six|seven|eight|nine|ten|twenty|fifty) (?:more )?times\b", re.IGNORECASE
 )
 _NUMBERS: Final[Mapping[str, int]] = {
@@ -28,17 +29,17 @@ _TIMES_NEEDLES: Final = (" times",)
 _PATIENT_NEEDLES: Final = ("poll", "monitor", "keep ", "every ")
 """What a text in lower case must hold for these patterns to match."""
 
-_GO_ON: Final = re.compile(
+_GO_ON: Final = regex.lazy(
     r"(?:please|ok|okay|yes|sure|go)?[,.! ]*(?:please )?"
     r"(?:continue|go on|keep going|keep working|proceed|resume|carry on|go ahead|retry|try again)"
     r"(?: please| working| with the task| until done)?[.! ]*",
     re.IGNORECASE,
 )
-_NOTICE: Final = re.compile(
+_NOTICE: Final = regex.lazy(
     "\\s*(?:[\\[<(*#\u26a0\U0001f6d1]|(?:system|notice|warning|guard|harness|loop detect\\w{1,4})\\b ?[:!-])",
     re.IGNORECASE,
 )
-_OF_REPEATS: Final = re.compile(
+_OF_REPEATS: Final = regex.lazy(
     r"\bloop(?:s|ing)?\b|\brepeat(?:ed|ing|s|edly)?\b|\brepetiti\w{1,4}\b|\bstuck\b|\bidentical\b"
     r"|\bsame (?:tool )?call",
     re.IGNORECASE,

@@ -14,6 +14,8 @@ from typing import Final
 
 import msgspec
 
+from loopaudit import regex
+
 MAX_COMMAND: Final = 8192
 """Longest command in characters that is read at all."""
 
@@ -23,7 +25,7 @@ MAX_DEPTH: Final = 6
 MAX_HEREDOCS: Final = 4
 """Most here-documents that may begin on one line."""
 
-_TOKEN: Final = re.compile(
+_TOKEN: Final = regex.lazy(
     r"(?P<space>[ \t]+|\\\r?\n)"
     r"|(?P<comment>(?<![^\s;&|()])#[^\n]*)"
     r"|(?P<heredoc><<-?(?!<)[ \t]*(?P<quote>['\"]?)(?P<end>[A-Za-z_][\w.-]*)(?P=quote))"
@@ -45,8 +47,8 @@ _TOKEN: Final = re.compile(
     re.DOTALL,
 )
 
-_ESCAPED: Final = re.compile(r"\\([\"\\$`\n])")
-_INNER: Final = re.compile(r"\$\((?!\()|`")
+_ESCAPED: Final = regex.lazy(r"\\([\"\\$`\n])")
+_INNER: Final = regex.lazy(r"\$\((?!\()|`")
 
 
 class Simple(msgspec.Struct, gc=False):
@@ -245,7 +247,7 @@ class _Reader:
             position = end
 
 
-_PAREN: Final = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"|\\.|[()]", re.DOTALL)
+_PAREN: Final = regex.lazy(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"|\\.|[()]", re.DOTALL)
 
 
 def closing(text: str, start: int) -> int:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from loopaudit import regex
 from loopaudit.hindsight.ranges import END, ReadRange, normal_path
 from loopaudit.hindsight.shell import Simple, parse
 
 MAX_SHOWN: Final = 600
 """Longest command in characters that is looked at."""
 
-_MAY: Final = re.compile(r"\s*+(?:cd [^\s;&|]{1,300} && ?){0,3}(?:sed|cat|head|tail|nl|bat|less|more) ")
-_PLAIN_SED: Final = re.compile(r"sed -n ['\"]?(\d{1,9}),(\d{1,9})p['\"]? ([\w@%+=:,./-]+)")
-_PLAIN_CAT: Final = re.compile(r"cat ([\w@%+=:,./][\w@%+=:,./-]*)")
-_SED: Final = re.compile(r"(\d{1,9})(?:,(\+?\d{1,9}|\$))?p?(?:;(\d{1,9})q)?")
-_GLOB: Final = re.compile(r"[*?\[{~$]")
+_MAY: Final = regex.lazy(r"\s*+(?:cd [^\s;&|]{1,300} && ?){0,3}(?:sed|cat|head|tail|nl|bat|less|more) ")
+_PLAIN_SED: Final = regex.lazy(r"sed -n ['\"]?(\d{1,9}),(\d{1,9})p['\"]? ([\w@%+=:,./-]+)")
+_PLAIN_CAT: Final = regex.lazy(r"cat ([\w@%+=:,./][\w@%+=:,./-]*)")
+_SED: Final = regex.lazy(r"(\d{1,9})(?:,(\+?\d{1,9}|\$))?p?(?:;(\d{1,9})q)?")
+_GLOB: Final = regex.lazy(r"[*?\[{~$]")
 _WHOLE: Final = frozenset({"cat", "nl", "bat", "less", "more"})
 _NUMBERING: Final = (["cat", "-n"], ["bat", "-n"], ["cat", "-b"])
 

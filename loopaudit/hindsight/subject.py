@@ -25,6 +25,9 @@ from loopaudit.hindsight.programs import Verdict
 from loopaudit.hindsight.ranges import ReadRange, path_of
 from loopaudit.tools import Kind
 
+_TELLS_EDIT: Final = frozenset({"command"})
+"""The arguments by which editing tools that do several things are told apart."""
+
 _NO_CALL: Final = Call("", 0, "", TEXT, "", b"", False)
 
 
@@ -51,44 +54,45 @@ class Subject:
         self.kind: Kind = "other"
 
     def take(self, call: Call) -> Identity:
-        """Look at the next call, and tell what it asks for."""
-        nature = self._natures.get(call.name)
+        """Look at the next call, and tell what it asks for.
+
+        That is its canonical key, or one without the arguments that say nothing. No arguments
+        at all, an empty object and an empty text are the same. Labels are left out, and for
+        shell and looking tools all of :data:`~loopaudit.hindsight.effects.META`.
+        """
+        name = call.name
+        nature = self._natures.get(name)
         if nature is None:
-            nature = self._natures[call.name]
+            nature = self._natures[name]
         self.nature = nature
         self.kind = nature.kind
         self.call = call
-        if not nature.has_meta and call.form == SLICE and len(call.source) > 8 and not may_have_labels(call.source):
-            self.identity = identity = call.key
-            return identity
-        self.identity = told = self._identity(call)
+        source = call.source
+        if call.form == VALUE:
+            if not source and not isinstance(source, (int, float)):
+                self.identity = nothing = ("", name)
+                return nothing
+        elif len(source) <= 8 and source.strip() in NO_ARGUMENTS:
+            self.identity = nothing = ("", name)
+            return nothing
+        if not nature.has_meta:
+            # Arguments that are decoded anyway need not be searched for labels as they stand.
+            if nature.decoded and not self.has_any(LABELS):
+                self.identity = key = call.key
+                return key
+            self.identity = told = self._without(LABELS) if may_have_labels(source) else call.key
+        elif nature.kind == "shell":
+            self.identity = told = self._shell_identity(call)
+        elif call.form != VALUE and source.count(b'":' if call.form == SLICE else '":') < 2:
+            self.identity = told = call.key
+        else:
+            self.identity = told = self._without(META)
         return told
 
     def release(self) -> None:
         """Let go of the call, its result and its arguments."""
         self.call = self._parsed_for = _NO_CALL
         self._parsed = self.command = None
-
-    def _identity(self, call: Call) -> Identity:
-        """The canonical key, or one without arguments that say nothing.
-
-        No arguments at all, an empty object and an empty text are the same. Labels are left
-        out, and for shell and looking tools all of :data:`~loopaudit.hindsight.effects.META`.
-        """
-        source = call.source
-        if call.form == VALUE:
-            if not source and not isinstance(source, (int, float)):
-                return ("", call.name)
-        elif len(source) <= 8 and source.strip() in NO_ARGUMENTS:
-            return ("", call.name)
-        nature = self.nature
-        if nature.kind == "shell":
-            return self._shell_identity(call)
-        if not nature.has_meta:
-            return self._without(LABELS) if may_have_labels(source) else call.key
-        if call.form != VALUE and source.count(b'":' if isinstance(source, bytes) else '":') < 2:
-            return call.key
-        return self._without(META)
 
     def _without(self, names: frozenset[str]) -> Identity:
         """The canonical key of the call without some arguments."""
@@ -121,9 +125,15 @@ class Subject:
 
     def tell_kind(self) -> Kind:
         """The kind of the call itself, where its tool does several things."""
-        if self.nature.varies:
-            self.kind = call_kind(self.call, self.nature)
+        nature = self.nature
+        if nature.varies and (nature.kind != "edit" or self.has_any(_TELLS_EDIT)):
+            self.kind = call_kind(self.call, nature)
         return self.kind
+
+    def has_any(self, names: frozenset[str]) -> bool:
+        """Whether the call has an argument of one of these names."""
+        arguments = self.arguments()
+        return isinstance(arguments, dict) and not names.isdisjoint(arguments)
 
     def effect(self) -> Verdict:
         """What the call may have done to the world."""

@@ -12,7 +12,7 @@ from loopaudit.findings import Action
 
 def test_responses_with_calls_tokens_and_time() -> None:
     books = Bookkeeper()
-    emit = Emitter(books.event)
+    emit = Emitter(lambda event: books.events([event]))
     emit.turn("do it", at="2026-03-01T10:00:00Z")
     for number in (1, 2):
         emit.call("grep", {"q": number}, id=f"toolu_{number}", key="r1", line=number, at="2026-03-01T10:00:03Z")
@@ -34,7 +34,7 @@ def test_responses_with_calls_tokens_and_time() -> None:
 
 def test_agents_have_turns_and_clocks_of_their_own() -> None:
     books = Bookkeeper()
-    emit = Emitter(books.event)
+    emit = Emitter(lambda event: books.events([event]))
     emit.turn("do it", at=1000.0)
     emit.call("task", {}, id="toolu_1", key="r1", at=1001.0)
     emit.call("grep", {}, id="toolu_2", key="s1", agent="sub", at=1005.0)
@@ -48,7 +48,7 @@ def test_agents_have_turns_and_clocks_of_their_own() -> None:
 
 def test_a_clock_that_runs_backwards_gives_no_time() -> None:
     books = Bookkeeper()
-    emit = Emitter(books.event)
+    emit = Emitter(lambda event: books.events([event]))
     emit.turn("do it", at=2000.0)
     emit.call("grep", {}, key="r1", at=1000.0)
     emit.finish()
@@ -67,8 +67,7 @@ def test_recorded_guards_are_findings_about_the_call_before() -> None:
     emit.boundary("interrupt", "a person")
     emit.finish()
     guards = RecordedGuards()
-    for event in events:
-        guards.event(event)
+    guards.events(events)
     early, late = guards.findings
     assert (early.call, early.calls, early.own_word) == (0, (0, 0), "early")
     assert (late.call, late.turn, late.line, late.action, late.policy) == (1, 1, 9, Action.BLOCK, "recorded")

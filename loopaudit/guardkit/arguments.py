@@ -36,7 +36,6 @@ the recording's own writer changed it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from contextlib import suppress
 from math import isfinite
@@ -76,12 +75,6 @@ class Identities(msgspec.Struct, gc=False):
     go: bytes
     py_equal: bytes | None = None
 
-
-SHORT: Final = 400
-"""Characters of argument text up to which looking for numbers is cheaper than parsing."""
-
-_NUMBER: Final = re.compile(r"^[^{\[]|[:,\[]\s*[-0-9tf]").search
-"""Finds in JSON text what is, or may be, a number or a boolean: without, there is none."""
 
 PLAIN: Final = True
 """In place of :class:`Identities`: all keys of the call are its ``key``."""
@@ -142,9 +135,6 @@ def js_key(call: Call) -> bytes:
 def identities(call: Call) -> object:
     """:class:`Identities` of a call or :data:`PLAIN`, kept with the call after the first time."""
     found: object = PLAIN
-    if call.form == TEXT and len(call.source) <= SHORT and call.is_json and _NUMBER(call.source) is None:
-        call.identities = PLAIN
-        return PLAIN
     traits = traits_of(call.arguments) if call.form != TEXT or call.is_json else ODD
     if traits:
         # Only a recorded value can be nested deeper than this Python can follow.
@@ -271,8 +261,10 @@ def js_value(call: Call) -> Any:
 
 def py_value(call: Call) -> Any:
     """The arguments as Python parses them; the text itself where it is no JSON."""
-    if call.identities is PLAIN and call.is_json and call.form == TEXT:
-        return call.arguments
+    if call.is_json and call.form == TEXT:
+        given = call.arguments
+        if call.identities is PLAIN or not traits_of(given) & ODD:
+            return given
     value = _arguments(call, parse_py)
     return call.raw_arguments if value is NOT_JSON else value
 

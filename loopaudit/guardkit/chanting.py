@@ -19,6 +19,7 @@ from abc import ABC, abstractmethod
 from itertools import pairwise
 from typing import Final
 
+from loopaudit import regex
 from loopaudit.guardkit.utf16 import SPACE, units
 
 PIECE: Final = 50
@@ -29,10 +30,10 @@ BLOCK: Final = PIECE // 2
 
 FENCE: Final = "```"
 
-_AFTER_BREAK: Final = re.compile(f"(?:\\A|\n)[{SPACE}]*+")
-_TABLE: Final = re.compile("\\|[^\n\r\u2028\u2029]*\\||[|+-]{3}")
-_NUMBERED: Final = re.compile(f"[0-9]++\\.[{SPACE}]")
-_HEADING_OR_QUOTE: Final = re.compile(f"(?:\\A|\n)(?:#++|>)[{SPACE}]")
+_AFTER_BREAK: Final = regex.lazy(f"(?:\\A|\n)[{SPACE}]*+")
+_TABLE: Final = regex.lazy("\\|[^\n\r\u2028\u2029]*\\||[|+-]{3}")
+_NUMBERED: Final = regex.lazy(f"[0-9]++\\.[{SPACE}]")
+_HEADING_OR_QUOTE: Final = regex.lazy(f"(?:\\A|\n)(?:#++|>)[{SPACE}]")
 
 
 class Markdown:

@@ -7,13 +7,13 @@ for what is nested deeper than :data:`MAX_NESTING`. They never raise.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from math import isfinite
 from typing import Any, Final
 
 import orjson
 
+from loopaudit import regex
 from loopaudit.canonical import NOT_JSON, NotJson, depth
 
 EXACT: Final = 2**53
@@ -31,7 +31,7 @@ MAX_NESTING: Final = 200
 _LAST_INDEX: Final = 2**32 - 2
 """The largest array index of JavaScript; such keys come first in every object."""
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE = regex.lazy("[\ud800-\udfff]")
 
 # -- readers ---------------------------------------------------------------------------------
 

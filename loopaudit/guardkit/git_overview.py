@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from loopaudit import regex
 from loopaudit.guardkit.utf16 import SPACE, trim, words
 
-_CUT: Final = re.compile(r"&&|\|\||[;&|\n]")
-_GIT: Final = re.compile(
+_CUT: Final = regex.lazy(r"&&|\|\||[;&|\n]")
+_GIT: Final = regex.lazy(
     f"git(?:[{SPACE}]+(?:-C[{SPACE}]+[^{SPACE}]+|--no-pager))*[{SPACE}]+(status|diff|ls-files)(?![0-9A-Za-z_])",
     re.IGNORECASE,
 )
-_REVISION: Final = re.compile(r"(?:HEAD|@)(?:[~^][0-9]*)*|[0-9A-Fa-f]{7,40}|.+\.\.\.?.+", re.DOTALL)
+_REVISION: Final = regex.lazy(r"(?:HEAD|@)(?:[~^][0-9]*)*|[0-9A-Fa-f]{7,40}|.+\.\.\.?.+", re.DOTALL)
 
 
 def is_overview(command: str) -> bool:

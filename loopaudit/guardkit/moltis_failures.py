@@ -9,23 +9,30 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
+from loopaudit import regex
 from loopaudit.canonical import digest, dump
-from loopaudit.events import Call
+from loopaudit.events import Call, Result
 
-_ESCAPE = re.compile(rb"\\(?:u([0-9a-f]{4})|(.))", re.DOTALL)
+_ESCAPE = regex.lazy(rb"\\(?:u([0-9a-f]{4})|(.))", re.DOTALL)
 _SHORT: Final = {b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t"}
 
 
 class Failure:
-    """One failure in the window. ``error`` is compared only; ``None`` equals no other."""
+    """One failure in the window. Of an error that is a :class:`Result` the output counts."""
 
-    __slots__ = ("_arguments", "_call", "error", "name")
+    __slots__ = ("_arguments", "_call", "_error", "name")
 
     def __init__(self, call: Call, error: Any) -> None:
         self.name = call.name
-        self.error = error
+        self._error = error
         self._call = call
         self._arguments: bytes | None = None
+
+    @property
+    def error(self) -> Any:
+        """Stands for the error text, to be compared only; ``None`` equals no other."""
+        error = self._error
+        return error.token if isinstance(error, Result) else error
 
     def same_arguments(self, other: Failure) -> bool:
         """Whether two failures of one tool had the same arguments in the guard's spelling."""

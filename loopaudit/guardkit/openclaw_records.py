@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Final
 
+from loopaudit import regex
 from loopaudit.events import Call, Result
 from loopaudit.guardkit.utf16 import SPACE, trim
 
@@ -61,7 +62,7 @@ class Record:
     What the result means is worked out when somebody asks, which is rare.
     """
 
-    __slots__ = ("_identity", "_settled", "call", "in_window", "key", "name", "odd", "result", "run", "veto")
+    __slots__ = ("_identity", "_settled", "_vain", "call", "in_window", "key", "name", "odd", "result", "run", "veto")
 
     def __init__(self, call: Call, name: str, key: bytes, run: int, *, veto: bool = False) -> None:
         self.call = call
@@ -71,10 +72,11 @@ class Record:
         self.veto = veto
         self.in_window = True
         self.odd = False
-        """Whether the guard counts this record among vetoes, failures and no progress."""
+        """Whether this record may be among vetoes, failures and no progress, and is counted so."""
         self.result: Result | None = None
         self._identity: object = None
         self._settled: object = None
+        self._vain: bool | None = None
 
     @property
     def outcome(self) -> object:
@@ -89,7 +91,9 @@ class Record:
         result = self.result
         if result is None or self.name == "exec":
             return False
-        return result.failed or (self.name == "write" and not changed_something(result))
+        if self._vain is None:
+            self._vain = result.failed or (self.name == "write" and not changed_something(result))
+        return self._vain
 
     @property
     def unknown(self) -> str:
@@ -125,7 +129,7 @@ class Window:
         self.run = 0
         self._counts: dict[bytes, int] = {}
         self.odd = 0
-        """Records of this run that are vetoes, failures or no progress."""
+        """Records of this run that are vetoes, failures or no progress, or may be."""
 
     def begin_run(self) -> None:
         """Forget all records but the places they take."""
@@ -170,7 +174,8 @@ class Window:
                 held = Record(record.call, record.name, record.key, self.run)
                 self.push(held)
             held.result = result
-            if result.failed or held.no_progress:
+            # Whether a write changed something is asked only by a closer look.
+            if result.failed or held.name == "write":
                 self._mark(held)
 
     def _mark(self, record: Record) -> None:
@@ -199,10 +204,10 @@ def changed_something(result: Result) -> bool:
     return said == "ok" or (_DID.search(said) is not None and _DENIED.search(said) is None)
 
 
-_DID: Final = re.compile(
+_DID: Final = regex.lazy(
     r"wr[oi]te|writt|creat|updat|saved|sav(?:ing|es)|overw|appl|edit|modif|replac|success|bytes|\bdone\b", re.IGNORECASE
 )
-_DENIED: Final = re.compile(
+_DENIED: Final = regex.lazy(
     r"unchanged|no changes|not changed|nothing|identical|already|up[ -]to[ -]date", re.IGNORECASE
 )
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import inf
-from operator import ne
+from operator import attrgetter, ne
 from typing import Any, Final
 
 from loopaudit.memory import Recent
@@ -30,46 +30,44 @@ WORDS_LIMIT: Final = 65_536
 """Characters up to which texts are compared by words; longer ones only for equality."""
 
 
+SHORT: Final = 400
+"""Characters up to which all words of a text are made at once."""
+
+_LEFT: Final = attrgetter("left")
+
 PAIRS_KEPT: Final = 256
 """Pairs of texts whose comparison is remembered, per generation."""
 
 
 class Text:
-    """A text with its set of words, of which no more is made than is needed."""
+    """A text with its set of words, of which no more is made than is needed.
 
-    __slots__ = ("_known", "_rest", "complete", "text")
+    ``known`` are the words made so far, ``left`` the characters that have not been looked at.
+    """
+
+    __slots__ = ("known", "left", "size", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._known: set[str] = set()
-        self._rest = text
-        self.complete = False
-        """Whether the set of all words has been made."""
+        self.size = self.left = len(text)
+        self.known: set[str] = set()
 
     @property
     def words(self) -> set[str]:
         """The different words of the text."""
-        if not self.complete:
-            self._known.update(self._rest.split())
-            self._rest = ""
-            self.complete = True
-        return self._known
+        if self.left:
+            self.known.update(self.text[-self.left :].split())
+            self.left = 0
+        return self.known
 
-    def cost(self) -> int:
-        """How much of the text has not been split yet, in characters."""
-        return len(self._rest)
-
-    def some_words(self, more: int) -> set[str]:
-        """The different words that were made so far, and those among the next ``more`` words."""
-        if not self.complete:
-            words = self._rest.split(None, more)
-            if len(words) > more:
-                self._rest = words.pop()
-            else:
-                self._rest = ""
-                self.complete = True
-            self._known.update(words)
-        return self._known
+    def split(self, more: int) -> None:
+        """Make the words of about so many further characters, up to a space."""
+        start = self.size - self.left
+        end = self.text.find(" ", start + more)
+        if end < 0:
+            end = self.size
+        self.known.update(self.text[start:end].split())
+        self.left = self.size - end
 
 
 class Similarity:
@@ -86,16 +84,22 @@ class Similarity:
 
     def __call__(self, a: Text, b: Text) -> bool:
         """Whether the similarity of two texts reaches the threshold."""
-        first, second = a.text, b.text
-        if first == second:
+        if a.text == b.text:
             return self._threshold <= 1.0
-        shorter, longer = len(first), len(second)
+        shorter, longer = a.size, b.size
         if shorter > longer:
             shorter, longer = longer, shorter
         if longer > EDIT_LIMIT:
-            return longer <= WORDS_LIMIT and self._by_words(a, b)
+            if longer > WORDS_LIMIT or not may_share(a, b, self._threshold - 1e-9):
+                return False
+            return jaccard(a.words, b.words) >= self._threshold
         if shorter < longer * self._least:
             return False
+        if (a.left or b.left) and longer > SHORT:
+            # What the words must have in common if the rest is as near as the lengths allow.
+            needed = self._least + (longer - shorter) / longer
+            if needed > 1.0 or not may_share(a, b, needed):
+                return False
         return self._by_both(a, b, shorter, longer)
 
     def count(self, others: list[Text], text: Text, most: float) -> int:
@@ -103,10 +107,15 @@ class Similarity:
 
         Ends early, with any number up to ``most``, where there cannot be more than that.
         """
-        alike = 0
+        others = self._possible(others, text)
         left = len(others)
+        if left <= most:
+            return 0
+        alike = 0
         # The costly ones last: they may not be needed.
-        for other in sorted(others, key=Text.cost) if left > most + 1 else others:
+        if left > most + 1 and left > 1:
+            others.sort(key=_LEFT)
+        for other in others:
             if alike + left <= most:
                 break
             left -= 1
@@ -114,31 +123,20 @@ class Similarity:
                 alike += 1
         return alike
 
-    def _by_words(self, a: Text, b: Text) -> bool:
-        """Whether the words suffice.
-
-        The words of one text bound what the other can have in common with it: as soon as
-        too many others have been seen, the rest of a large text need not be split.
-        """
-        if (b.complete, -len(b.text)) > (a.complete, -len(a.text)):
-            a, b = b, a
-        words = a.words
-        size = len(words)
-        # The product is rounded: a little more must be missing than the threshold says.
-        most = size / (self._threshold - 1e-9) if self._threshold > 1e-6 else inf
-        if not b.complete and (len(b.text) + 1) // 2 < size * (self._threshold - 1e-9):
-            return False
-        step = size // 5 + 4
-        while True:
-            others = b.some_words(step)
-            if b.complete:
-                break
-            if size + len(others) - len(others & words) > most:
-                return False
-            step *= 2
-        if size and others and min(size, len(others)) / max(size, len(others)) < self._threshold:
-            return False
-        return jaccard(words, others) >= self._threshold
+    def _possible(self, others: list[Text], text: Text) -> list[Text]:
+        """Those that can be similar to a text by their lengths."""
+        size = text.size
+        least = size * self._least
+        most = size / self._least if self._least > 0 else inf
+        if size > EDIT_LIMIT:
+            if size > WORDS_LIMIT:
+                return [other for other in others if other.size == size]
+            return [other for other in others if other.size <= WORDS_LIMIT]
+        return [
+            other
+            for other in others
+            if (least <= other.size <= most if other.size <= EDIT_LIMIT else other.size <= WORDS_LIMIT)
+        ]
 
     def _by_both(self, a: Text, b: Text, shorter: int, longer: int) -> bool:
         threshold = self._threshold
@@ -158,6 +156,31 @@ class Similarity:
             known = distance is not None and _mean(shared, distance, longer) >= threshold
             self._known.put(pair, known)
         return known
+
+
+def may_share(a: Text, b: Text, needed: float) -> bool:
+    """Whether the Jaccard index of two texts' words may reach a number; false is certain.
+
+    The words of one text bound what the other can have in common with it: as soon as too many others
+    have been seen, the rest of a large text need not be split.
+    """
+    if needed <= 1e-6:
+        return True
+    if b.left < a.left or (not a.left and b.size < a.size and not b.left):
+        a, b = b, a
+    words = a.words
+    size = len(words)
+    most = size / needed
+    if (b.size + 1) // 2 < size * needed:
+        return False
+    others = b.known
+    step = 2 * size + 16
+    while size + len(others - words) <= most:
+        if not b.left:
+            return len(others) >= size * needed
+        b.split(step)
+        step *= 2
+    return False
 
 
 def jaccard(a: set[str], b: set[str]) -> float:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from loopaudit import regex
+
 SPACE: Final = "\\t-\\r \\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff"
 r"""What ``\s`` matches in a JavaScript pattern, to stand inside a character class.
 
 Python's own ``\s`` takes U+001C to U+001F and U+0085 too, and leaves out U+FEFF.
 """
 
-SPACES: Final = re.compile(f"[{SPACE}]+")
+SPACES: Final = regex.lazy(f"[{SPACE}]+")
 
-_SPLIT_APART: Final = re.compile("[\x1c-\x1f\x85\ufeff]")
+_SPLIT_APART: Final = regex.lazy("[\x1c-\x1f\x85\ufeff]")
 """Characters at which either Python or JavaScript splits, but not both."""
 
-_ASTRAL: Final = re.compile("[\U00010000-\U0010ffff]")
+_ASTRAL: Final = regex.lazy("[\U00010000-\U0010ffff]")
 
 
 def units(text: str) -> str:
@@ -37,7 +39,11 @@ def words(text: str) -> list[str]:
 
     A blank text has none.
     """
-    if not _SPLIT_APART.search(text):
+    if text.isascii():
+        odd = "\x1c" in text or "\x1d" in text or "\x1e" in text or "\x1f" in text
+    else:
+        odd = _SPLIT_APART.search(text) is not None
+    if not odd:
         return text.split()
     return [word for word in SPACES.split(text) if word]
 

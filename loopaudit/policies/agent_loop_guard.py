@@ -49,28 +49,14 @@ Source
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Final, NamedTuple
+from typing import ClassVar, Final
 
-from loopaudit.events import Batch, Call, Turn
+from loopaudit.events import Batch, Turn
 from loopaudit.findings import Action, Decision
-from loopaudit.guardkit.arguments import py_equal_key, py_value
-from loopaudit.guardkit.cycle import Cycles
-from loopaudit.guardkit.result import said
-from loopaudit.guardkit.similarity import Similarity, Text, keyed_text
-from loopaudit.guardkit.streak import Streak
+from loopaudit.guardkit.votes import HIT, Entry, Votes
 from loopaudit.policy import Context, Guard, Origin, Params, Policy
-
-LONGEST: Final = 5
-"""The longest cycle that is looked for."""
-
-LAPS: Final = 4
-"""Laps of a cycle that make its confidence 1."""
-
-HIT: Final = 0.3
-"""A confidence above this is a hit."""
 
 DEFERRED: Final = 8
 """Calls in a row of which it is not asked at once whether they are hits."""
@@ -105,87 +91,46 @@ class AgentLoopGuardParams(Params):
             raise ValueError(f"similarity is between 0 and 1, not {self.similarity}")
 
 
-class _Entry:
-    """A call in the window. Its texts are made when another call of the tool comes."""
-
-    __slots__ = ("_arguments", "_call", "name", "output")
-
-    def __init__(self, call: Call) -> None:
-        self.name = call.name
-        self._call = call
-        self._arguments: Text | None = None
-        self.output: Text | None = None
-
-    @property
-    def arguments(self) -> Text:
-        text = self._arguments
-        if text is None:
-            self._arguments = text = Text(keyed_text(py_value(self._call)))
-        return text
-
-
-class _Question(NamedTuple):
-    """What is left to ask of a call: how many earlier texts of its tool are similar to it.
-
-    ``best`` and ``confidence`` are the answer of the strategies that compare no texts, but for
-    that of ``cycle``, which ranks after the similar arguments.
-    """
-
-    best: str
-    confidence: float
-    cycle: float
-    entry: _Entry
-    earlier: list[_Entry]
-    outputs: list[Text]
-
-
 class AgentLoopGuardGuard(Guard):
-    """The windows of the four strategies, and the hits in a row.
+    """What the strategies say, and the hits in a row.
 
-    Only hits in a row have an effect, and to compare texts is costly. So while the hits cannot
-    be enough yet, calls wait in ``_pending``; where the next call is no hit, nobody asks what they were.
+    Only hits in a row have an effect, and to compare texts is costly. So calls wait until they could
+    make enough hits in a row. Then one of them is asked about: if it was no hit, nobody needs to know about
+    those before it.
     """
 
     def __init__(self, params: AgentLoopGuardParams, context: Context) -> None:
         self._params = params
         self._enforced = context.enforced
         self._trace = context.trace
-        self._run: Streak[bytes] = Streak()
-        self._longest = min(LONGEST, params.window)
-        self._names: Cycles[str] = Cycles(self._longest)
-        self._earlier = params.window - 1
-        self._calls: deque[_Entry] = deque(maxlen=self._earlier)
-        self._answered: deque[_Entry] = deque(maxlen=self._earlier)
-        self._hits = 0
-        self._pending: list[_Question] = []
         self._first = min(params.warn_at, params.stop_at, params.escalate_at)
-        # What is no hit is only told apart where it is traced.
-        self._floor = 0.0 if context.trace else HIT
-        self._similar = Similarity(params.similarity)
+        late = min(DEFERRED, self._first)
+        self._votes = Votes(params.window, params.similarity, late, exact=context.trace)
+        self._waiting: list[Entry] = []
+        self._hits = 0
+        """Hits in a row before the first call that waits."""
 
     def turn(self, turn: Turn) -> None:
-        self._run.clear()
-        self._names.clear()
-        self._calls.clear()
-        self._answered.clear()
-        self._pending.clear()
+        self._votes.clear()
+        self._waiting.clear()
         self._hits = 0
 
     def judge(self, batch: Batch) -> Iterable[Decision]:
         calls = batch.calls
         decisions: list[Decision] = []
         for position, call in enumerate(calls):
-            question = self._question(call)
-            pending = self._pending
-            if self._hits + len(pending) + 1 < self._first and len(pending) < DEFERRED and not self._trace:
-                pending.append(question)
+            entry = self._votes.take(call)
+            waiting = self._waiting
+            waiting.append(entry)
+            if self._trace:
+                self._votes.answer(entry)
+            elif self._hits + len(waiting) < self._first and len(waiting) <= DEFERRED:
                 continue
-            rule, confidence = self._answer(question)
-            self._hits = self._hits_before() + 1 if confidence > HIT else 0
-            pending.clear()
+            self._settle()
             action, word = self._ladder()
             if action == Action.ALLOW and not self._trace:
                 continue
+            rule, confidence = self._votes.answer(entry)
             decision = Decision(action, rule, position, self._hits, word, call.name)
             decision.details = {"confidence": round(confidence, 6)}
             decisions.append(decision)
@@ -196,67 +141,63 @@ class AgentLoopGuardGuard(Guard):
 
     def _ladder(self) -> tuple[Action, str]:
         hits, params = self._hits, self._params
+        if hits < self._first:
+            return Action.ALLOW, "allow"
         if hits >= params.escalate_at:
             return Action.STOP, "escalate"
         if hits >= params.stop_at:
             return Action.STOP, "halt"
-        if hits >= params.warn_at:
-            return Action.WARN, "warn"
-        return Action.ALLOW, "allow"
+        return Action.WARN, "warn"
 
-    def _hits_before(self) -> int:
-        """How many hits in a row stand before the newest call."""
-        pending = self._pending
-        for count, question in enumerate(reversed(pending)):
-            if max(question.confidence, question.cycle) <= HIT and self._answer(question)[1] <= HIT:
-                return count
-        return self._hits + len(pending)
+    # -- which calls were hits -----------------------------------------------------------------
 
-    def _question(self, call: Call) -> _Question:
-        """Take a call into the windows, and answer what needs no comparison of texts."""
-        window, name = self._params.window, call.name
-        best, confidence = "none", 0.0
-        run = self._run.push(py_equal_key(call))
-        if run > 1:
-            best, confidence = "exact_repeat", min(run, window) / window
-        entry = _Entry(call)
-        earlier = [other for other in self._calls if other.name == name]
-        self._calls.append(entry)
-        outputs: list[Text] = []
-        if call.result is not None:
-            token = said(call.result)
-            entry.output = Text(token if isinstance(token, str) else f"\0{token}")
-            outputs = [e.output for e in self._answered if e.name == name and e.output is not None]
-            self._answered.append(entry)
-        return _Question(best, confidence, self._cycle(name), entry, earlier, outputs)
+    def _settle(self) -> None:
+        """Ask about calls that wait until they cannot make enough hits, or are all known to be hits."""
+        waiting = self._waiting
+        if len(waiting) > DEFERRED:
+            self._hits = self._hits + 1 if self._is_hit(waiting[0]) else 0
+            self._drop(1)
+        while waiting and (self._trace or self._hits + len(waiting) >= self._first):
+            place = self._next()
+            if place < 0:
+                self._hits += len(waiting)
+                self._drop(len(waiting))
+            elif not self._is_hit(waiting[place]):
+                self._drop(place + 1)
+                self._hits = 0
 
-    def _answer(self, question: _Question) -> tuple[str, float]:
-        """The strategy with the largest confidence, and that confidence."""
-        best, confidence, entry = question.best, question.confidence, question.entry
-        most = max(confidence, self._floor) * self._earlier
-        if len(question.earlier) > most:
-            value = self._similar.count([e.arguments for e in question.earlier], entry.arguments, most) / self._earlier
-            if value > confidence:
-                best, confidence = "fuzzy_repeat", value
-        if question.cycle > confidence:
-            best, confidence = "cycle_detection", question.cycle
-        outputs = question.outputs
-        if outputs and entry.output is not None:
-            most = max(confidence, self._floor) * len(outputs)
-            value = self._similar.count(outputs, entry.output, most) / len(outputs)
-            if value > confidence:
-                best, confidence = "output_stagnation", value
-        return best, confidence
+    def _drop(self, count: int) -> None:
+        """Let the first calls wait no more. Their questions would keep all earlier calls in memory."""
+        for entry in self._waiting[:count]:
+            entry.question = None
+        del self._waiting[:count]
 
-    def _cycle(self, name: str) -> float:
-        names = self._names
-        names.push(name)
-        laps = 0
-        if names.repeating:
-            for period in names.periods(2):
-                if names.tail(1) < period:
-                    laps = max(laps, names.laps(period))
-        return min(1.0, laps / LAPS)
+    def _next(self) -> int:
+        """The place of the call to ask about next, or -1 where all that wait are known hits.
+
+        That is the newest one, which settles most, unless another can be told to be no hit without its texts.
+        """
+        waiting = self._waiting
+        found = -1
+        for place in range(len(waiting) - 1, -1, -1):
+            entry = waiting[place]
+            if entry.answer is not None and entry.answer[1] > HIT:
+                continue
+            question = self._votes.ask(entry)
+            if question.confidence > HIT or question.cycle > HIT:
+                continue
+            if not question.arguments and not question.outputs:
+                return place
+            if found < 0:
+                found = place
+        return found
+
+    def _is_hit(self, entry: Entry) -> bool:
+        if entry.answer is None:
+            question = self._votes.ask(entry)
+            if question.confidence > HIT or question.cycle > HIT:
+                return True
+        return self._votes.answer(entry)[1] > HIT
 
 
 def message(decision: Decision) -> str:

@@ -54,7 +54,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from loopaudit.canonical import call_key
-from loopaudit.events import TEXT, Batch, Call
+from loopaudit.events import TEXT, TOKEN_LIMIT, Batch, Call, Result
 from loopaudit.findings import Action, Decision
 from loopaudit.guardkit.streak import Streak
 from loopaudit.guardkit.tracing import allow, allow_all
@@ -111,7 +111,11 @@ class GooseGuard(Guard):
         self._enforced = context.enforced
         self._trace = context.trace
         self._run: Streak[bytes] = Streak()
-        self._error: Streak[tuple[str, str]] = Streak()
+        self._failed: Call | None = None
+        """The first call of the row of equal errors."""
+        self._text: str | None = None
+        """How its error begins, once that had to be known."""
+        self._errors = 0
         self._used: Recent[str, dict[str, int]] = Recent(MAX_PATHS)
 
     def judge(self, batch: Batch) -> Iterable[Decision]:
@@ -121,7 +125,7 @@ class GooseGuard(Guard):
         refused: Refused = {}
         if self._limit is not None:
             self._repeated(calls, self._limit, refused)
-        if self._error.count >= self._params.error_repetitions:
+        if self._errors >= self._params.error_repetitions:
             self._failing(calls, refused)
         self._overused(calls, refused)
         decisions: list[Decision] = []
@@ -146,13 +150,13 @@ class GooseGuard(Guard):
                 refused[position] = ("REP-001", count)
 
     def _failing(self, calls: list[Call], refused: Refused) -> None:
-        assert self._error.key is not None  # the row is not empty
-        tool = self._error.key[0]
+        assert self._failed is not None  # the row is not empty
+        tool = self._failed.name
         of_tool = [position for position, call in enumerate(calls) if call.name == tool]
         for position in of_tool:
-            refused.setdefault(position, ("REP-002", self._error.count))
+            refused.setdefault(position, ("REP-002", self._errors))
         if of_tool:
-            self._error.clear()
+            self._errors = 0
 
     def _overused(self, calls: list[Call], refused: Refused) -> None:
         """Refuse by the counts of earlier batches, then count this one."""
@@ -190,10 +194,28 @@ class GooseGuard(Guard):
         result = call.result
         if result is None:
             return
-        if result.failed:
-            self._error.push((call.name, (result.error or "")[:ERROR_PREFIX]))
-        elif self._error.count:
-            self._error.clear()
+        if not result.failed:
+            self._errors = 0
+        elif self._errors and self._is_same_error(call, result):
+            self._errors += 1
+        else:
+            self._failed = call
+            # A large output is cut later on.
+            self._text = _beginning(result) if len(result.source) > TOKEN_LIMIT else None
+            self._errors = 1
+
+    def _is_same_error(self, call: Call, result: Result) -> bool:
+        """Whether a failed call is of the row's tool and its error begins like that of the row."""
+        failed = self._failed
+        if failed is None or failed.result is None or call.name != failed.name:
+            return False
+        if self._text is None:
+            self._text = _beginning(failed.result)
+        return _beginning(result) == self._text
+
+
+def _beginning(result: Result) -> str:
+    return (result.error or "")[:ERROR_PREFIX]
 
 
 def _counted(known: dict[str, int] | None, tools: list[str]) -> dict[str, int]:

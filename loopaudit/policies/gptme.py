@@ -48,11 +48,11 @@ Source
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
+from loopaudit import regex
 from loopaudit.canonical import text_key
 from loopaudit.errors import UsageError
 from loopaudit.events import Batch, Call, Turn
@@ -62,17 +62,17 @@ from loopaudit.policy import NOTHING, Context, Guard, Origin, Params, Policy
 
 FORMATS: Final = ("markdown", "tool")
 
-DENIED: Final = re.compile(
+DENIED: Final = regex.lazy(
     "[Pp]ermission denied|[Aa]ccess denied|[Oo]peration not permitted|EACCES"
     "|[Nn]ot (?:allowed|authorized|permitted)|[Uu]nauthorized"
 )
-FAILED: Final = re.compile(
+FAILED: Final = regex.lazy(
     r"Traceback \(most recent call|(?:Error|Exception):|Error executing tool"
     r"|exit (?:code|status)[:\s]+[1-9]|returncode[=\s]+[1-9]"
     r"|[Cc]ommand not found|[Nn]o such file or directory|[Nn]o module named"
     r"|(?:Syntax|Type|Value|Attribute|Key|Import)Error"
 )
-EMPTY: Final = re.compile(
+EMPTY: Final = regex.lazy(
     "[Nn]o (?:output|results?|matches?|files?) found|0 (?:result|matche|file)|[Nn]othing (?:found|returned)"
 )
 

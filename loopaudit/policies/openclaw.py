@@ -136,7 +136,13 @@ class OpenclawGuard(Guard):
         calls = batch.calls
         if not calls:
             return NOTHING
-        run = self._window.run
+        window = self._window
+        run = window.run
+        if len(calls) == 1 and not self._trace:
+            record = Record(calls[0], self._tool(calls[0]), js_sorted_key(calls[0]), run)
+            if window.count(record.key) < self._few and window.odd < self._least:
+                self._run_calls((record,))
+                return NOTHING
         projected = [Record(call, self._tool(call), js_sorted_key(call), run, veto=True) for call in calls]
         warnings: list[Decision] = []
         for position, record in enumerate(projected):

@@ -168,6 +168,8 @@ def repeats_at_end(said: Sequence[str]) -> int:
         return 0
     covered = found = 0
     last = said[-1]
+    if last not in said[-1 - LONGEST_BLOCK : -1]:
+        return 0
     for length in range(1, min(LONGEST_BLOCK, total // 2) + 1):
         if said[-1 - length] != last:
             continue

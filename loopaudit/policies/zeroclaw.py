@@ -56,9 +56,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from loopaudit.events import Batch, Call, Turn
+from loopaudit.events import Batch, Call, Result, Turn
 from loopaudit.findings import Action, Decision
 from loopaudit.guardkit.cycle import Cycles
+from loopaudit.guardkit.result import head
 from loopaudit.guardkit.streak import Streak
 from loopaudit.guardkit.tracing import allow
 from loopaudit.policy import Context, Guard, Origin, Params, Policy
@@ -103,20 +104,21 @@ class ZeroclawGuard(Guard):
         self._run: Streak[bytes] = Streak()
         self._names: Cycles[str] = Cycles(2, params.window)
         self._window: deque[Call] = deque(maxlen=params.window)
-        self._tokens: deque[str | tuple[int, int]] = deque(maxlen=params.window)
+        self._heads: deque[str] = deque(maxlen=params.window)
+        """Of the outputs: most are told apart by these, and need not be decoded."""
 
     def turn(self, turn: Turn) -> None:
         self._run.clear()
         self._names.clear()
         self._window.clear()
-        self._tokens.clear()
+        self._heads.clear()
 
     def judge(self, batch: Batch) -> Iterable[Decision]:
         calls = batch.calls
         decisions: list[Decision] = []
         for position, call in enumerate(calls):
             result = call.result
-            decision = None if result is None or result.failed else self._succeeded(call, result.token, position)
+            decision = None if result is None or result.failed else self._succeeded(call, result, position)
             if decision is None:
                 if self._trace:
                     decisions.append(allow(call, position))
@@ -127,10 +129,11 @@ class ZeroclawGuard(Guard):
                 break
         return decisions
 
-    def _succeeded(self, call: Call, token: str | tuple[int, int], position: int) -> Decision | None:
+    def _succeeded(self, call: Call, result: Result, position: int) -> Decision | None:
         """Record a success and judge it."""
         self._window.append(call)
-        self._tokens.append(token)
+        beginning = head(result)
+        self._heads.append(beginning)
         names = self._names
         names.push(call.name)
         run = self._run.push(call.key)
@@ -142,11 +145,15 @@ class ZeroclawGuard(Guard):
             pairs = names.laps(2)
             if pairs >= self._cycles and names.tail(1) == 1:
                 return _decide("ping_pong", pairs, self._cycles, call, position)
-        if self._tokens.count(token) >= self._same:
+        if self._heads.count(beginning) >= self._same:
+            token = result.token
             same = [
                 entry.key
-                for entry, known in zip(self._window, self._tokens, strict=True)
-                if entry.name == call.name and known == token
+                for entry, known in zip(self._window, self._heads, strict=True)
+                if known == beginning
+                and entry.name == call.name
+                and entry.result is not None
+                and entry.result.token == token
             ]
             if len(same) >= self._same and len(set(same)) > 1:
                 return _decide("no_progress", len(same), self._same, call, position)

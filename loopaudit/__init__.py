@@ -10,6 +10,9 @@ The public API, all of it::
             for finding in policy.findings:
                 print(finding.policy, finding.action.word, finding.call, finding.grade)
 
+    rows = ((row["id"], row["messages"]) for row in dataset)  # transcripts that are values
+    report = loopaudit.replay_rows(rows)
+
     for event in loopaudit.read("session.jsonl"):  # the neutral stream by itself
         ...
 
@@ -25,7 +28,7 @@ TYPE_CHECKING = False  # the name that type checkers know; importing `typing` wo
 if TYPE_CHECKING:
     from typing import Any
 
-    from loopaudit.api import read, replay
+    from loopaudit.api import read, replay, replay_rows
     from loopaudit.errors import InputError, LoopauditError, UsageError
     from loopaudit.events import Batch, Boundary, Call, Result, Turn
     from loopaudit.findings import Action, Decision
@@ -59,10 +62,11 @@ __all__ = [
     "__version__",
     "read",
     "replay",
+    "replay_rows",
 ]
 
 _HOMES = {
-    "api": "read replay",
+    "api": "read replay replay_rows",
     "errors": "InputError LoopauditError UsageError",
     "events": "Batch Boundary Call Result Turn",
     "findings": "Action Decision",

@@ -1,4 +1,4 @@
-"""The audit from Python: :func:`replay` and :func:`read`, re-exported by the package."""
+"""The audit from Python: :func:`replay`, :func:`replay_rows` and :func:`read`, re-exported by the package."""
 
 from __future__ import annotations
 
@@ -43,6 +43,50 @@ def replay(
         InputError: a path does not exist.
     """
     given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+    options = options_of(policies, settings, mode, map_tool_names, failure_level, format, schemas)
+    return audit([os.fspath(path) for path in given], options)
+
+
+def replay_rows(
+    rows: Iterable[tuple[str, object]],
+    *,
+    policies: Iterable[str | Policy] = ("mission",),
+    settings: Iterable[str] = (),
+    mode: Mode = "enforced",
+    map_tool_names: bool = True,
+    failure_level: Level = "exit_code",
+    format: str | None = None,
+    schemas: Mapping[str, Any] | None = None,
+) -> Report:
+    """Replay transcripts that are values: rows of a dataset, a data frame, a database.
+
+    ``rows`` are pairs of a name, by which reports call the transcript, and the transcript: its
+    text or bytes in any format that is read from files, or what was decoded of it, such as
+    a list of messages. Everything else is as for :func:`replay`. A row that cannot be read
+    is in ``failures`` of the report.
+
+    Raises:
+        UsageError: a policy, parameter or format is unknown.
+    """
+    from loopaudit.rows import audit_rows
+
+    return audit_rows(rows, options_of(policies, settings, mode, map_tool_names, failure_level, format, schemas))
+
+
+def options_of(
+    policies: Iterable[str | Policy] = ("mission",),
+    settings: Iterable[str] = (),
+    mode: Mode = "enforced",
+    map_tool_names: bool = True,
+    failure_level: Level = "exit_code",
+    format: str | None = None,
+    schemas: Mapping[str, Any] | None = None,
+) -> Options:
+    """What the arguments of :func:`replay` mean.
+
+    Raises:
+        UsageError: a policy, parameter or format is unknown.
+    """
     own: dict[str, Policy] = {}
     specs: list[str] = []
     for policy in policies:
@@ -52,7 +96,7 @@ def replay(
         else:
             specs.append(policy)
     chosen: list[Selected] = select(specs, settings, extra=own) if specs else []
-    options = Options(
+    return Options(
         policies=chosen,
         mode=mode,
         map_names=map_tool_names,
@@ -60,7 +104,6 @@ def replay(
         format_id=format,
         schemas=dict(schemas or {}),
     )
-    return audit([os.fspath(path) for path in given], options)
 
 
 def read(path: Path, *, format: str | None = None, failure_level: Level = "exit_code") -> Iterator[Event]:

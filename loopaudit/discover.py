@@ -14,13 +14,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from loopaudit.errors import InputError
+from loopaudit.errors import InputError, LoopauditError
 from loopaudit.recognise import claim
-from loopaudit.source import Source
+from loopaudit.source import PARQUET_MAGIC, Source
+from loopaudit.tables.layout import Columns, Layout
+from loopaudit.urls import scheme_of, shown_url
 
 SKIPPED_DIRECTORIES: Final = frozenset(
-    {".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", ".mypy_cache", ".ruff_cache", ".pytest_cache"}
+    ".git .hg .svn node_modules __pycache__ .venv .mypy_cache .ruff_cache .pytest_cache .loopaudit_cache".split()
 )
+
+TABLES: Final = (".parquet", ".parq", ".pq")
+"""How the names of parquet files end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +34,8 @@ class Input:
 
     ``path`` is a local file or a directory that is one transcript; an input that lies elsewhere
     has its ``url`` instead, and standard input has neither. ``part`` is the 0-based row group
-    of a file that holds many transcripts in row groups. ``named`` is true where the user named
-    it: then it must be a transcript.
+    of a file that holds many transcripts in row groups, and ``layout`` says where in the table
+    they are. ``named`` is true where the user named it: then it must be a transcript.
     """
 
     path: Path | None
@@ -38,12 +43,13 @@ class Input:
     size: int = 0
     url: str | None = None
     part: int | None = None
+    layout: Layout | None = None
 
     @property
     def name(self) -> str:
-        """How messages and reports call it."""
+        """How messages and reports call it: no password or signature in a URL is shown."""
         if self.url is not None:
-            return self.url
+            return shown_url(self.url)
         return "<stdin>" if self.path is None else self.path.as_posix()
 
 
@@ -59,21 +65,73 @@ class Found:
         self.ignored[reason] = self.ignored.get(reason, 0) + 1
 
 
-def discover(paths: Iterable[str]) -> Found:
+def discover(paths: Iterable[str], columns: Columns = Columns()) -> Found:  # noqa: B008 - it is frozen
     """Expand what a user named into inputs, each once.
+
+    A path with a scheme (``s3://bucket/folder``) is a URL. ``columns`` are those of tables that
+    the user named.
 
     Raises:
         InputError: a path does not exist, or a pattern matches nothing.
     """
     found = Found()
-    seen: set[str] = set()
+    seen: set[tuple[str, int | None]] = set()
     for given in paths:
-        for item in _expand(given, found):
-            identity = item.name if item.path is None else os.path.realpath(item.path)
+        for item in _units(given, found, columns):
+            name = item.url or item.name if item.path is None else os.path.realpath(item.path)
+            identity = name, item.part
             if identity not in seen:
                 seen.add(identity)
                 found.inputs.append(item)
     return found
+
+
+def _units(given: str, found: Found, columns: Columns) -> Iterator[Input]:
+    """What a user named, with tables divided into units of work."""
+    if scheme_of(given) is None:
+        items = _expand(given, found)
+    else:
+        from loopaudit.remote import expand
+
+        items = expand(given, found)
+    for item in items:
+        if _is_table(item):
+            yield from _table(item, found, columns)
+        else:
+            yield item
+
+
+def _is_table(item: Input) -> bool:
+    """Whether a file is parquet by its name, or, where it is named, by its first bytes."""
+    if item.name.lower().endswith(TABLES):
+        return True
+    if not item.named or item.path is None or not item.path.is_file():
+        return False
+    try:
+        with item.path.open("rb") as file:
+            return file.read(len(PARQUET_MAGIC)) == PARQUET_MAGIC
+    except OSError:
+        return False
+
+
+def _table(item: Input, found: Found, columns: Columns) -> Iterator[Input]:
+    """The units of a table. What is wrong with it is told when it is audited."""
+    from loopaudit.parquet import EmptyError, MissingError, units
+    from loopaudit.tables.columns import UnclearError
+
+    try:
+        yield from units(item, columns)
+    except LoopauditError as error:
+        if item.named:
+            yield item
+        elif isinstance(error, MissingError):
+            found.ignore("parquet, which needs pip install 'loopaudit[parquet]'")
+        elif isinstance(error, UnclearError):
+            found.ignore("table without transcripts")
+        elif isinstance(error, EmptyError):
+            found.ignore("empty")
+        else:
+            yield item
 
 
 def _expand(given: str, found: Found) -> Iterator[Input]:

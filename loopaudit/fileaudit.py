@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import IO, Any
+from typing import IO, Any, Final
 
 from loopaudit.bookkeeping import Bookkeeper, RecordedGuards
 from loopaudit.discover import Input
 from loopaudit.emit import Emitter
-from loopaudit.engine import Replay
+from loopaudit.engine import MAX_AGENTS, Replay
 from loopaudit.errors import ExitCode, InputError, LoopauditError
 from loopaudit.events import Batch, Event, Level
 from loopaudit.findings import Problem, Problems
@@ -18,6 +19,7 @@ from loopaudit.policy import Mode, Selected
 from loopaudit.recognise import recognise
 from loopaudit.report import FileProblem, TranscriptResult
 from loopaudit.source import MAX_EXPANDED, Source
+from loopaudit.tables.layout import Columns
 from loopaudit.tools import Kind
 from loopaudit.totals import Totals
 
@@ -30,7 +32,8 @@ class Options:
     tool arguments given beside the transcript, by recorded name. ``max_expanded`` bounds
     what a compressed input may expand to, in bytes. ``ledger`` keeps for each transcript what
     comparing policies needs. ``tool_kinds`` are kinds that the user gave to recorded tool
-    names, for guards' vocabularies and for hindsight.
+    names, for guards' vocabularies and for hindsight. ``columns`` are columns of tables that
+    the user named.
     """
 
     policies: Sequence[Selected]
@@ -43,18 +46,26 @@ class Options:
     max_expanded: int = MAX_EXPANDED
     ledger: bool = False
     tool_kinds: Mapping[str, Kind] = field(default_factory=dict)
+    columns: Columns = field(default_factory=Columns)
 
 
 @dataclass(slots=True)
 class FileAudit:
     """What one input gave: its conversations, or why it gave none.
 
-    ``ignored`` is set for a file of a directory that is no transcript.
+    ``ignored`` is set for a file of a directory that is no transcript, ``ignored_rows`` counts
+    such rows of a table in a directory.
     """
 
     transcripts: list[TranscriptResult] = field(default_factory=list)
     failure: FileProblem | None = None
     ignored: str | None = None
+    ignored_rows: int = 0
+
+
+CROWDED: Final = (
+    f"more than {MAX_AGENTS} agents: where one acts again after so many others, its guards have started anew"
+)
 
 
 class NoConversationError(InputError):
@@ -118,6 +129,8 @@ class _Session:
             recorded=self._recorded.findings,
             ledger=None if self._books is None else self._books.ledger,
         )
+        if replay.crowded:
+            result.notes.append(CROWDED)
         if self._hindsight is not None:
             self._hindsight.finish().apply(result)
         self._replay = self._hindsight = None
@@ -140,15 +153,25 @@ class _Session:
             self._take_problems(self.done[-1])
 
 
-def _counts(totals: Totals) -> dict[str, int | float | None]:
-    names = (
+_COUNTED: Final = tuple(
+    (
         "turns batches text_replies calls results unanswered orphan_results errors denied cancelled sidechain_calls "
         "max_parallel repeated_ids repeated_records compactions input_tokens output_tokens cache_read_tokens "
         "cache_write_tokens"
-    )
-    counts: dict[str, int | float | None] = {name: getattr(totals, name) for name in names.split()}
-    for level in ("flag", "exit_code", "text"):
-        counts[f"errors_by_{level}"] = totals.errors_by_level.get(level, 0)
+    ).split()
+)
+_LEVELS: Final[Sequence[tuple[str, Level]]] = (
+    ("errors_by_flag", "flag"),
+    ("errors_by_exit_code", "exit_code"),
+    ("errors_by_text", "text"),
+)
+"""Names of counts; made once, since a run may have a hundred thousand results."""
+
+
+def _counts(totals: Totals) -> dict[str, int | float | None]:
+    counts: dict[str, int | float | None] = {name: getattr(totals, name) for name in _COUNTED}
+    for name, level in _LEVELS:
+        counts[name] = totals.errors_by_level.get(level, 0)
     if not totals.success_known and not totals.errors:
         counts["errors"] = None
     counts["duration"] = totals.duration
@@ -181,8 +204,13 @@ def audit_input(
     on_progress: Callable[[int], None] | None = None,
 ) -> FileAudit:
     """Audit one input. Whatever is wrong with it becomes part of the result."""
-    try:
-        with Source(item.path, stream=stream, max_expanded=options.max_expanded) as source:
+
+    def work() -> FileAudit:
+        if item.layout is not None:
+            return _table(item, options, on_progress)
+        with source_of(item, options.max_expanded, stream) as source:
+            if source.parquet:
+                return _table(item, options, on_progress)
             source.on_progress = on_progress
             if not item.named and options.format_id is None:
                 try:
@@ -190,12 +218,51 @@ def audit_input(
                 except InputError:
                     return FileAudit(ignored="not a transcript")
             return FileAudit(audit_source(source, options, name=item.name))
+
+    if item.url is not None:
+        from loopaudit.stores import retried
+
+        return guarded(item.name, lambda: retried(work), named=item.named)
+    return guarded(item.name, work, named=item.named)
+
+
+@contextmanager
+def source_of(item: Input, max_expanded: int, stream: IO[bytes] | None = None) -> Iterator[Source]:
+    """The opened input, wherever it lies."""
+    if item.url is None:
+        with Source(item.path, stream=stream, max_expanded=max_expanded) as source:
+            yield source
+        return
+    from loopaudit.remote import reading
+
+    with (
+        reading(item.url) as file,
+        Source(None, stream=file, max_expanded=max_expanded, name=item.name) as source,
+    ):
+        yield source
+
+
+def _table(item: Input, options: Options, on_progress: Callable[[int], None] | None) -> FileAudit:
+    if item.path is None and item.url is None:
+        raise InputError("parquet cannot be read from standard input", hint="save it to a file")
+    from loopaudit.parquet import audit_table
+
+    return audit_table(item, options, on_progress)
+
+
+def guarded(name: str, work: Callable[[], FileAudit], *, named: bool = True) -> FileAudit:
+    """Do the work on one input. Whatever goes wrong becomes the result, so that the run goes on.
+
+    ``named`` is as in :class:`~loopaudit.discover.Input`.
+    """
+    try:
+        return work()
     except NoConversationError as error:
-        if not item.named:
+        if not named:
             return FileAudit(ignored="no conversation in it")
-        return FileAudit(failure=FileProblem(item.name, error.message, error.hint, error.exit_code))
+        return FileAudit(failure=FileProblem(name, error.message, error.hint, error.exit_code))
     except LoopauditError as error:
-        return FileAudit(failure=FileProblem(item.name, error.message, error.hint, error.exit_code))
+        return FileAudit(failure=FileProblem(name, error.message, error.hint, error.exit_code))
     except Exception as error:  # noqa: BLE001 - one transcript must not end the run; reported, exit code 5
-        message = f"{item.name}: the reader failed: {type(error).__name__}: {error}"
-        return FileAudit(failure=FileProblem(item.name, message, "please report this", ExitCode.INTERNAL))
+        message = f"{name}: the reader failed: {type(error).__name__}: {error}"
+        return FileAudit(failure=FileProblem(name, message, "please report this", ExitCode.INTERNAL))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,15 +39,22 @@ def outputs(specs: Sequence[str]) -> list[Output]:
     """The reports that were asked for.
 
     Raises:
-        UsageError: a report is unknown, or two go to standard output.
+        UsageError: a report is unknown or cannot be made here, or two go to standard output.
     """
     chosen = []
     for spec in specs:
         name, equals, file = spec.partition("=")
-        reports().get(name)
+        reporter = reports().get(name)
         if equals and not file:
             raise UsageError(f"--report {spec}: no file name after =")
-        chosen.append(Output(name, file if file and file != "-" else None))
+        target = file if file and file != "-" else None
+        if reporter.binary and target is None and sys.stdout.isatty():
+            hint = f"give it a file: --report {name}=findings{reporter.suffix}"
+            raise UsageError(f"--report {spec}: {name} is no text, and is not written to a terminal", hint=hint)
+        if reporter.package and not _installed(reporter.package):
+            hint = f"pip install 'loopaudit[{name}]'"
+            raise UsageError(f"--report {spec}: it needs the package {reporter.package}", hint=hint)
+        chosen.append(Output(name, target))
     to_screen = [output.id for output in chosen if output.file is None]
     if len(to_screen) > 1:
         raise UsageError(
@@ -54,6 +62,12 @@ def outputs(specs: Sequence[str]) -> list[Output]:
             hint="give all but one a file: --report json=out.json",
         )
     return chosen
+
+
+def _installed(package: str) -> bool:
+    from importlib.util import find_spec
+
+    return find_spec(package) is not None
 
 
 def write_step_summary(report: Report, targets: Iterable[Output], environ: Mapping[str, str] = os.environ) -> None:

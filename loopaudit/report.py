@@ -195,13 +195,16 @@ class TranscriptResult(msgspec.Struct):
 class FileProblem(msgspec.Struct):
     """A file that gave no transcript: unreadable, unrecognised, or its reader crashed.
 
-    ``exit_code`` is what it alone would end the program with (4 or 5).
+    ``exit_code`` is what it alone would end the program with (4 or 5). ``rows`` is set where it
+    stands for rows of a table, and ``first_rows`` then tells of the first ones.
     """
 
     path: str
     message: str
     hint: str | None = None
     exit_code: int = 4
+    rows: int = 0
+    first_rows: list[str] = msgspec.field(default_factory=list)
 
 
 class Report(msgspec.Struct):
@@ -236,7 +239,8 @@ class Reporter:
     """Everything the program knows of a report format.
 
     ``render`` is a pure function from a report to the text or bytes of the file. ``suffix``
-    is the usual file name ending. ``binary`` output is never written to a terminal.
+    is the usual file name ending. ``binary`` output is never written to a terminal. ``package``
+    must be installed to make it; loopaudit has an extra of the report's name that brings it.
     """
 
     id: str
@@ -244,3 +248,5 @@ class Reporter:
     suffix: str
     render: Callable[[Report, Mapping[str, str]], bytes]
     options: Mapping[str, str]
+    binary: bool = False
+    package: str = ""

@@ -7,16 +7,15 @@ line: :func:`clean` comes first in each function.
 
 from __future__ import annotations
 
-import re
 from typing import Literal
 from unicodedata import category, east_asian_width
 
-from loopaudit import text
+from loopaudit import regex, text
 
 Keep = Literal["head", "tail"]
 """Which end of a cut text stays: the head of a sentence, the tail of a path."""
 
-_BREAKS = re.compile(r"[ \t\n]+")
+_BREAKS = regex.lazy(r"[ \t\n]+")
 
 
 def safe(raw: str) -> str:

@@ -9,13 +9,12 @@ maps and sets are sorted by name. Nothing depends on when or where the report wa
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import orjson
 
-from loopaudit import text
+from loopaudit import regex, text
 from loopaudit.events import LEVELS
 from loopaudit.gating.checks import GateResult
 from loopaudit.report import Episode, Finding, Grade, PolicyInfo, PolicyResult, Report, TranscriptResult
@@ -45,7 +44,7 @@ COUNTS: Final[Mapping[str, str]] = {
 
 TOKENS: Final = ("input", "output", "cache_read", "cache_write")
 
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_SURROGATE: Final = regex.lazy("[\ud800-\udfff]")
 
 MAX_DEPTH: Final = 32
 """Levels of a policy's free-form details that are kept; deeper ones become text."""

@@ -1,0 +1,46 @@
+"""Audits transcripts that are values: rows of a table or a dataset, held in memory.
+
+They go the way of files, and give the same findings.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+
+from loopaudit.audit import add, new_report
+from loopaudit.errors import InputError
+from loopaudit.fileaudit import FileAudit, Options, audit_source, guarded
+from loopaudit.report import Report
+from loopaudit.source import Source
+from loopaudit.tables.values import layouts
+
+
+def audit_row(name: str, value: object, options: Options) -> FileAudit:
+    """Audit one transcript that is held in a value. Whatever is wrong with it becomes part of the result.
+
+    ``name`` is what reports call it. ``value`` is text or bytes of a transcript (also compressed),
+    or a decoded one: lists, mappings, numbers, and what Arrow, NumPy and pandas make of these.
+    Lines of findings are those of the text; of a list of records, the 1-based place in it.
+    """
+    return guarded(name, lambda: _audited(name, value, options))
+
+
+def audit_rows(rows: Iterable[tuple[str, object]], options: Options) -> Report:
+    """Audit named transcripts one after another, as :func:`audit_row` does, into one report."""
+    report = new_report(options)
+    for name, value in rows:
+        add(report, audit_row(name, value, options))
+    return report
+
+
+def _audited(name: str, value: object, options: Options) -> FileAudit:
+    first: InputError | None = None
+    for data in layouts(name, value):
+        try:
+            with Source(None, stream=io.BytesIO(data), max_expanded=options.max_expanded, name=name) as source:
+                return FileAudit(audit_source(source, options, name=name))
+        except InputError as error:
+            first = first or error
+    assert first is not None
+    raise first

@@ -1,0 +1,31 @@
+"""How transcripts lie in a table, and what the user said of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Which columns the user named. What is ``None`` is found out."""
+
+    transcript: str | None = None
+    id: str | None = None
+    group_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where the transcripts of a table are.
+
+    ``column`` holds them, or one record of them a row; ``None`` where the row itself is a record.
+    ``id`` is the column that names them. ``grouped``: rows one after another with the same
+    ``id`` are one transcript. ``read`` are all columns that are needed, ``beside`` those among
+    them that belong to the list of messages in ``column``.
+    """
+
+    column: str | None
+    id: str | None
+    grouped: bool = False
+    read: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()

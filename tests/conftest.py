@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from difflib import unified_diff
@@ -23,6 +24,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden", action="store_true", help="write the golden files anew instead of comparing with them"
     )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cache_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """No test, and no program that one starts, reads or writes the user's own cache."""
+    os.environ["LOOPAUDIT_CACHE_DIR"] = str(tmp_path_factory.mktemp("cache"))
+
+
+@pytest.fixture(scope="session")
+def ray_here() -> Iterator[None]:
+    """A Ray with two workers on this machine, one for the whole session: starting it takes seconds."""
+    ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'loopaudit[ray]'")
+    ray.init(address="local", num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
+    yield
+    ray.shutdown()
 
 
 @pytest.fixture

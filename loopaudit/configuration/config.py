@@ -27,6 +27,7 @@ from loopaudit.policy import Mode, Policy, Selected
 from loopaudit.registry import readers
 from loopaudit.toml.file import TomlFile, dashed, load
 from loopaudit.toml.shapecheck import Schema
+from loopaudit.urls import scheme_of
 
 _TEXT: Final[Schema] = {"type": "string", "minLength": 1}
 _TEXTS: Final[Schema] = {"type": "array", "items": _TEXT}
@@ -71,6 +72,8 @@ SCHEMA: Final[Schema] = {
         "tools": _TEXT,
         "reports": _TEXTS,
         "baseline": _TEXT,
+        "cache": {"type": "boolean"},
+        "cache-dir": _TEXT,
         "gate": GATE,
         "expect": {"type": "array"},
     },
@@ -99,6 +102,8 @@ class Config:
     tools: Path | None = None
     reports: tuple[str, ...] = ()
     baseline: Path | None = None
+    cache: bool | None = None
+    cache_dir: Path | None = None
     gate: GateSettings = field(default_factory=GateSettings)
     expect: tuple[expectations.Expectation, ...] = ()
 
@@ -182,7 +187,7 @@ def parse(file: TomlFile, extra: Mapping[str, Policy] | None = None) -> Config:
     folder = file.path.absolute().parent
     config = Config(
         file=file.path,
-        paths=tuple(_joined(folder, p) for p in data.get("paths", ())),
+        paths=tuple(_path(file, folder, p, i) for i, p in enumerate(data.get("paths", ()))),
         policy=tuple(data.get("policy", ())) or tuple(data.get("policies", ())),
         named=named,
         overrides=overrides,
@@ -194,6 +199,8 @@ def parse(file: TomlFile, extra: Mapping[str, Policy] | None = None) -> Config:
         tools=folder / data["tools"] if "tools" in data else None,
         reports=tuple(_report(file, folder, spec, i) for i, spec in enumerate(data.get("reports", ()))),
         baseline=folder / data["baseline"] if "baseline" in data else None,
+        cache=data.get("cache"),
+        cache_dir=folder / data["cache-dir"] if "cache-dir" in data else None,
         gate=_gate(file, data.get("gate", {})),
         expect=expectations.from_config(file, data.get("expect", [])),
     )
@@ -202,6 +209,13 @@ def parse(file: TomlFile, extra: Mapping[str, Policy] | None = None) -> Config:
     for i, spec in enumerate(config.policy):
         told(file, ("policy", i) if "policy" in data else ("policies", spec), partial(config.select, [spec], (), extra))
     return config
+
+
+def _path(file: TomlFile, folder: Path, path: str, index: int) -> str:
+    if scheme_of(path) is not None:
+        hint = "a configuration opens none; name it on the command line"
+        raise file.error(("paths", index), f"{path!r} is a URL", hint)
+    return _joined(folder, path)
 
 
 def _joined(folder: Path, path: str) -> str:

@@ -45,6 +45,11 @@ policy = ["mission"]
 # Known and accepted firings. `loopaudit baseline` writes the file, and nothing else does.
 # baseline = "loopaudit-baseline.toml"
 
+# Whether results are kept for the next run, and in which folder. Without the first key:
+# yes for replay, compare and label, no for check and baseline.
+# cache = false
+# cache-dir = ".loopaudit_cache"
+
 # Parameters of a policy wherever it is replayed under its own name.
 # [policies.{policy}]
 # threshold = 3

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from shlex import quote
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from loopaudit.audit import audit
 from loopaudit.configuration.config import Config
@@ -25,6 +25,10 @@ from loopaudit.gating.inputs import GateInput, GateSettings
 from loopaudit.gating.matching import update
 from loopaudit.report import Report
 from loopaudit.toml.file import shown_path
+from loopaudit.urls import scheme_of
+
+if TYPE_CHECKING:
+    from loopaudit.caching.cache import Cache
 
 OnFound = Callable[[Found], Callable[[int], None] | None]
 OnFile = Callable[[Input, FileAudit], None]
@@ -82,9 +86,9 @@ def make_plan(paths: Sequence[str], config: Config, options: Options, *, whole: 
     plan = Plan(list(paths))
     by_real: dict[str, str] = {}
     claimed: set[str] = set()
-    for found in discover(paths).inputs:
-        if found.path is None:
-            continue
+    for found in discover(paths, options.columns).inputs:
+        if found.path is None or found.layout is not None:
+            continue  # expectations stand beside a transcript, and rows of a table have no place for them
         by_real[os.path.realpath(found.path)] = found.name
         file = expectations.beside(found.path)
         if file is not None:
@@ -157,10 +161,11 @@ def check(
     on_found: OnFound | None = None,
     on_file: OnFile | None = None,
     jobs: int | None = 1,
+    cache: Cache | None = None,
 ) -> Report:
     """Replay everything, and put the decision of the gate into the report.
 
-    ``jobs`` is as for :func:`loopaudit.audit.audit`.
+    ``jobs`` and ``cache`` are as for :func:`loopaudit.audit.audit`.
 
     Raises:
         InputError: a path does not exist.
@@ -169,7 +174,7 @@ def check(
     commands = commands or Commands()
     known = baselines.read(baseline) if baseline is not None else None
     plan = make_plan(paths, config, options, whole=whole, all_policies=all_policies)
-    report = audit(plan.paths, options, stream=stream, on_found=on_found, on_file=on_file, jobs=jobs)
+    report = audit(plan.paths, options, stream=stream, on_found=on_found, on_file=on_file, jobs=jobs, cache=cache)
     plan.settle(report)
 
     def accept_expectation(path: str, item: Expectation) -> str | None:
@@ -181,8 +186,10 @@ def check(
         if path == "<stdin>":
             return None
         if known is None:
+            if file_of(path) != path:
+                return None  # a row of a table cannot have expectations
             return f"loopaudit expect{commands.options} {quote(path)}"
-        return f"loopaudit baseline{commands.options}{commands.baseline_options} {quote(path)}"
+        return f"loopaudit baseline{commands.options}{commands.baseline_options} {quote(file_of(path))}"
 
     given = GateInput(
         settings=settings,
@@ -211,10 +218,22 @@ def names_in(baseline: Baseline, report: Report) -> dict[str, str]:
 
 
 def missing(baseline: Baseline) -> frozenset[str]:
-    """The transcripts of a baseline that are gone from the disk."""
+    """The transcripts of a baseline that are gone from the disk, or whose table is."""
     folder = baseline.path.parent
     names = {entry.transcript for entry in baseline.entries} - {"<stdin>"}
-    return frozenset(name for name in names if not (folder / name).exists())
+    return frozenset(
+        name for name in names if scheme_of(name) is None and not (folder / file_of(name, folder)).exists()
+    )
+
+
+def file_of(name: str, folder: Path = Path()) -> str:
+    """The file of a transcript, by its name in a folder: that of a row is the table's and what names the row."""
+    if scheme_of(name) is not None:
+        return name.partition("#")[0]
+    if (folder / name).exists():
+        return name
+    ends = (place for place, letter in enumerate(name) if letter == "#")
+    return next((name[:end] for end in ends if (folder / name[:end]).is_file()), name)
 
 
 @dataclass(frozen=True, slots=True)

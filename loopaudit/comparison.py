@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
-from loopaudit.audit import add, default_jobs, new_report
+from loopaudit.audit import add, each, engine_for, new_report
 from loopaudit.discover import Found, Input, discover
 from loopaudit.errors import InputError
 from loopaudit.fileaudit import FileAudit, Options, audit_input
@@ -18,6 +18,10 @@ from loopaudit.scorecard.measure import measure
 from loopaudit.scorecard.model import Scorecard
 from loopaudit.scorecard.null import Null, null_policy
 from loopaudit.scorecard.prices import Prices
+
+if TYPE_CHECKING:
+    from loopaudit.caching.cache import Cache
+    from loopaudit.pool import Engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,7 @@ class _Work:
             enforced = self.options.mode == "enforced"
             done.scorecards.append(measure(transcript, enforced=enforced, prices=self.prices))
             chosen.append(transcript)
-        done.audited = FileAudit(chosen if self.keep else [], audited.failure, audited.ignored)
+        done.audited = replace(audited, transcripts=chosen if self.keep else [])
         return done
 
 
@@ -77,24 +81,39 @@ def compare(
     on_file: Callable[[Input, FileAudit], None] | None = None,
     on_found: Callable[[Found], Callable[[int], None] | None] | None = None,
     jobs: int | None = 1,
+    engine: Engine | None = None,
+    cache: Cache | None = None,
 ) -> Comparison:
     """Read and replay everything that ``paths`` name once, and measure all policies.
 
     Without ``keep`` no findings are held after a transcript was measured, which bounds the
-    memory of a sweep over many variants. ``jobs`` is as for :func:`loopaudit.audit.audit`.
+    memory of a sweep over many variants. ``jobs``, ``engine`` and ``cache`` are as for
+    :func:`loopaudit.audit.audit`.
 
     Raises:
         InputError: a path does not exist, or labels do not fit their transcript.
+        UsageError: the engine is to read standard input.
     """
     options = replace(options, ledger=True)
-    found = discover(paths)
+    found = discover(paths, options.columns)
     on_progress = on_found(found) if on_found is not None else None
     report = new_report(options)
     report.ignored = found.ignored
     scorecard = Scorecard()
     unlabelled: list[str] = []
     used: set[int] = set()
-    for done in _all(found, _Work(options, labels, prices, keep), jobs, stream, on_file, on_progress):
+    work = _Work(options, labels, prices, keep)
+    results = cache.results(options, found.inputs) if cache is not None else None
+    finished: Iterator[_Done]
+    if results is not None:
+        # Kept is what was found, not what was measured: that takes little, and labels change it.
+        audited = each(
+            found.inputs, options, jobs, engine, results, stream=stream, on_file=on_file, on_progress=on_progress
+        )
+        finished = map(work.measured, audited)
+    else:
+        finished = _all(found, work, engine_for(found, jobs, engine), stream, on_file, on_progress)
+    for done in finished:
         if done.error is not None:
             raise done.error
         for measured in done.scorecards:
@@ -116,22 +135,19 @@ def compare(
 def _all(
     found: Found,
     work: _Work,
-    jobs: int | None,
+    engine: Engine | None,
     stream: IO[bytes] | None,
     on_file: Callable[[Input, FileAudit], None] | None,
     on_progress: Callable[[int], None] | None,
 ) -> Iterator[_Done]:
-    """Every input measured, in order, however many processes there are."""
-    if jobs is None:
-        jobs = default_jobs(sum(item.size for item in found.inputs))
-    if jobs > 1 and len(found.inputs) > 1 and all(item.path is not None for item in found.inputs):
-        from loopaudit.pool import killed, work_on  # brings in multiprocessing
+    """Every input measured, in order, whoever works on them."""
+    if engine is not None:
 
         def told(item: Input, done: _Done) -> None:
             if on_file is not None:
                 on_file(item, done.audited)
 
-        yield from work_on(found.inputs, work, lambda item: _Done(killed(item)), jobs, told)
+        yield from engine(found.inputs, work, _Done, told)
         return
     for item in found.inputs:
         audited = audit_input(item, work.options, stream=stream, on_progress=on_progress)

@@ -14,41 +14,53 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from multiprocessing import get_context
-from typing import Final, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from loopaudit.discover import Input
 from loopaudit.errors import ExitCode
-from loopaudit.fileaudit import FileAudit, Options, audit_input
+from loopaudit.fileaudit import FileAudit
 from loopaudit.report import FileProblem
 
 T = TypeVar("T")
+
+
+class Engine(Protocol):
+    """Does work on inputs somewhere: in processes of this machine (:func:`processes`), or on a cluster.
+
+    Results stand in the order of ``inputs``. ``work`` and its results are pickled. ``failed``
+    makes the result of an input that the engine could not get done, out of the failure to
+    report. ``on_done`` is called for each finished input, in the order in which they finish.
+    """
+
+    def __call__(
+        self,
+        inputs: Sequence[Input],
+        work: Callable[[Input], T],
+        failed: Callable[[FileAudit], T],
+        on_done: Callable[[Input, T], None] | None = None,
+    ) -> list[T]:
+        """Do the work on each input."""
+        ...
+
 
 TASK_BYTES: Final = 8 << 20
 """Input of one task, about; a task per small file would cost 40 % more."""
 
 
-def audit_inputs(
-    inputs: Sequence[Input],
-    options: Options,
-    jobs: int,
-    on_file: Callable[[Input, FileAudit], None] | None = None,
-) -> list[FileAudit]:
-    """Audit inputs with ``jobs`` processes, as :func:`work_on` does."""
-    return work_on(inputs, partial(_audited, options), killed, jobs, on_file)
+def processes(jobs: int) -> Engine:
+    """The engine that works with ``jobs`` processes on this machine."""
+    return partial(work_on, jobs=jobs)
 
 
 def work_on(
     inputs: Sequence[Input],
     work: Callable[[Input], T],
-    lost: Callable[[Input], T],
-    jobs: int,
+    failed: Callable[[FileAudit], T],
     on_done: Callable[[Input, T], None] | None = None,
+    *,
+    jobs: int,
 ) -> list[T]:
-    """Do ``work`` on each input with ``jobs`` processes; results stand in the order of ``inputs``.
-
-    ``work`` and its results are pickled. ``lost`` makes the result of an input whose worker was
-    killed. ``on_done`` is called for each finished input, in the order in which they finish.
-    """
+    """Do ``work`` on each input with ``jobs`` processes, as :class:`Engine` says."""
     done: dict[int, T] = {}
 
     def finished(task: Sequence[int], results: Sequence[T]) -> None:
@@ -57,12 +69,12 @@ def work_on(
             if on_done is not None:
                 on_done(inputs[index], result)
 
-    _run(_tasks(inputs), inputs, work, jobs, finished)
+    _run(tasks_of(inputs), inputs, work, jobs, finished)
     # Each of what a broken pool left behind, in a pool of its own.
     for index in [i for i in range(len(inputs)) if i not in done]:
         _run([[index]], inputs, work, 1, finished)
         if index not in done:
-            finished([index], [lost(inputs[index])])
+            finished([index], [failed(killed(inputs[index]))])
     return [done[index] for index in range(len(inputs))]
 
 
@@ -96,11 +108,7 @@ def _task(inputs: Sequence[Input], work: Callable[[Input], T]) -> list[T]:
     return [work(item) for item in inputs]
 
 
-def _audited(options: Options, item: Input) -> FileAudit:
-    return audit_input(item, options)
-
-
-def _tasks(inputs: Sequence[Input]) -> list[list[int]]:
+def tasks_of(inputs: Sequence[Input]) -> list[list[int]]:
     """Indexes of inputs in tasks, the largest inputs first."""
     tasks: list[list[int]] = []
     room = 0

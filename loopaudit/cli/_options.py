@@ -21,7 +21,7 @@ Paths = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="PATH...",
-        help="Transcripts: files, directories, quoted globs, or - for standard input.",
+        help="Transcripts: files, directories, quoted globs, URLs, or - for standard input.",
         show_default=False,
     ),
 ]
@@ -208,6 +208,9 @@ def repeated(context: typer.Context, names: Iterable[str]) -> str:
         if value is True:
             words.append(parameter.opts[0])
             continue
+        if value is False:
+            words += parameter.secondary_opts[:1]
+            continue
         for one in value if isinstance(value, (list, tuple)) else [value]:
             if parameter.param_type_name == "option":
                 words.append(parameter.opts[0])
@@ -216,7 +219,8 @@ def repeated(context: typer.Context, names: Iterable[str]) -> str:
 
 
 REPLAY_NAMES = (
-    "policy settings policy_file mode tool_names failure format_id tools config_file no_config max_expanded".split()
+    "policy settings policy_file mode tool_names failure format_id tools config_file no_config max_expanded "
+    "column id_column group_by".split()
 )
 """Parameters of a command that decide what a replay finds."""
 
@@ -231,6 +235,9 @@ def replay_options(
     format_id: str | None,
     tools: Path | None,
     max_expanded: int,
+    column: str | None = None,
+    id_column: str | None = None,
+    group_by: str | None = None,
     policy_files: list[Path] | None = None,
     config: Config | None = None,
     said: frozenset[str] | None = None,
@@ -244,6 +251,7 @@ def replay_options(
     from loopaudit.fileaudit import Options
     from loopaudit.registry import readers
     from loopaudit.selection import select
+    from loopaudit.tables.layout import Columns
 
     kinds: Mapping[str, Kind] = {}
     if config is not None:
@@ -277,5 +285,6 @@ def replay_options(
         format_id=format_id,
         schemas=load_schemas(tools),
         max_expanded=max_expanded << 20,
+        columns=Columns(column, id_column, group_by),
         tool_kinds=kinds,
     )

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from loopaudit.cli import _caching as caching
 from loopaudit.cli import _options as options
+from loopaudit.cli import _tables as tables
 from loopaudit.cli._writing import report_error, report_failures
 from loopaudit.errors import ExitCode, UsageError
 
@@ -61,8 +63,13 @@ def command(
     failure: options.Failure = "exit-code",
     format_id: options.Format = None,
     tools: options.ToolsFile = None,
+    column: tables.Column = None,
+    id_column: tables.IdColumn = None,
+    group_by: tables.GroupBy = None,
     max_expanded: options.MaxExpanded = 4096,
     jobs: options.Jobs = None,
+    cache: caching.CachingIfAsked = None,
+    cache_dir: caching.CacheFolder = None,
     config_file: options.ConfigFile = None,
     no_config: options.NoConfig = False,
 ) -> None:
@@ -94,6 +101,9 @@ def command(
         format_id=format_id,
         tools=tools,
         max_expanded=max_expanded,
+        column=column,
+        id_column=id_column,
+        group_by=group_by,
         policy_files=policy_file,
         config=config,
         said=options.given(context),
@@ -106,9 +116,13 @@ def command(
         from loopaudit.gating.baseline import read
 
         read(file)  # a wrong baseline is told before the work
+    kept = caching.cache_of(cache, cache_dir, config, usual=False)
     with Progress() as progress:
         workers = 1 if policy_file else jobs  # other processes cannot import a policy from a file
-        report = audit(chosen_paths, chosen, on_found=progress.found, on_file=progress.finished, jobs=workers)
+        report = audit(
+            chosen_paths, chosen, on_found=progress.found, on_file=progress.finished, jobs=workers, cache=kept
+        )
+    caching.tell(kept)
     _refuse(report)
     renewal = renew(file, report, day(today), prune=prune, selected=selected, reason=reason, expires=last_day)
     _write(file, renewal)

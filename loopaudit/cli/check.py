@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from loopaudit.cli import _caching as caching
 from loopaudit.cli import _options as options
+from loopaudit.cli import _tables as tables
 from loopaudit.cli._writing import write_output
 from loopaudit.errors import UsageError
 
@@ -104,8 +106,13 @@ def command(
     width: Annotated[
         int | None, typer.Option("--width", metavar="COLUMNS", help="Width of the page.", show_default=False)
     ] = None,
+    column: tables.Column = None,
+    id_column: tables.IdColumn = None,
+    group_by: tables.GroupBy = None,
     max_expanded: options.MaxExpanded = 4096,
     jobs: options.Jobs = None,
+    cache: caching.CachingIfAsked = None,
+    cache_dir: caching.CacheFolder = None,
     config_file: options.ConfigFile = None,
     no_config: options.NoConfig = False,
 ) -> None:
@@ -135,6 +142,9 @@ def command(
         format_id=format_id,
         tools=tools,
         max_expanded=max_expanded,
+        column=column,
+        id_column=id_column,
+        group_by=group_by,
         policy_files=policy_file,
         config=config,
         said=options.given(context),
@@ -147,6 +157,7 @@ def command(
         options=options.repeated(context, options.REPLAY_NAMES),
         baseline_options=f" -o{options.repeated(context, ['baseline']).partition('--baseline')[2]}" if baseline else "",
     )
+    kept = caching.cache_of(cache, cache_dir, config, usual=False)
     with Progress() as progress:
         result = check(
             chosen_paths,
@@ -159,9 +170,11 @@ def command(
             all_policies=not policy,
             commands=commands,
             jobs=1 if policy_file else jobs,  # other processes cannot import a policy from a file
+            cache=kept,
             on_found=progress.found,
             on_file=progress.finished,
         )
+    caching.tell(kept)
     taken = any(target.file is None for target in targets)
     show(lambda columns: check_page(result, columns), sys.stderr if taken else sys.stdout, width=width)
     for target in targets:

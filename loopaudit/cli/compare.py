@@ -8,8 +8,11 @@ from typing import Annotated
 
 import typer
 
+from loopaudit.cli import _caching as caching
 from loopaudit.cli import _comparing as comparing
+from loopaudit.cli import _engines as engines
 from loopaudit.cli import _options as options
+from loopaudit.cli import _tables as tables
 from loopaudit.errors import UsageError
 
 
@@ -60,8 +63,15 @@ def command(
         bool, typer.Option("--strict", help="Exit 4 if any input was damaged and only partly read.")
     ] = False,
     width: comparing.Width = None,
+    column: tables.Column = None,
+    id_column: tables.IdColumn = None,
+    group_by: tables.GroupBy = None,
     max_expanded: options.MaxExpanded = 4096,
     jobs: options.Jobs = None,
+    engine: engines.EngineName = "local",
+    ray_address: engines.RayAddress = None,
+    cache: caching.Caching = None,
+    cache_dir: caching.CacheFolder = None,
     config_file: options.ConfigFile = None,
     no_config: options.NoConfig = False,
 ) -> None:
@@ -92,6 +102,9 @@ def command(
         format_id=format_id,
         tools=tools,
         max_expanded=max_expanded,
+        column=column,
+        id_column=id_column,
+        group_by=group_by,
         policy_files=policy_file,
         config=config,
         said=options.given(context),
@@ -103,6 +116,8 @@ def command(
 
         hint = did_you_mean(explain[0], [s.label for s in chosen.policies])
         raise UsageError(f"--explain: {explain[0]!r} is not compared", hint=hint or "add it with -p")
+    kept = caching.cache_of(cache, cache_dir, config)
+    workers = engines.engine_of(engine, ray_address, jobs, policy_file)
     with Progress() as progress:
         result = compare(
             paths,
@@ -112,7 +127,10 @@ def command(
             on_found=progress.found,
             on_file=progress.finished,
             jobs=1 if policy_file else jobs,  # other processes cannot import a policy from a file
+            engine=workers,
+            cache=kept,
         )
+    caching.tell(kept)
     if explain is not None:
         label, call = explain
         show(lambda columns: explained(result, label, call, columns), sys.stdout, width=width)

@@ -56,7 +56,11 @@ def command(
         config=config,
         said=options.given(context),
     )
-    inputs = discover(paths).inputs
+    inputs = discover(paths, chosen.columns).inputs
+    table = next((item for item in inputs if item.layout is not None), None)
+    if table is not None:
+        hint = "use a baseline, or put the transcripts that matter into files of their own"
+        raise UsageError(f"{table.name}: the transcripts of a table cannot have expectations", hint=hint)
     if not to_screen and not force:
         there = [str(file) for item in inputs if item.path is not None and (file := beside(item.path)) is not None]
         if there:

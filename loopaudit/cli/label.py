@@ -6,7 +6,10 @@ from typing import Annotated
 
 import typer
 
+from loopaudit.cli import _caching as caching
+from loopaudit.cli import _engines as engines
 from loopaudit.cli import _options as options
+from loopaudit.cli import _tables as tables
 from loopaudit.cli._writing import report_failures, write_output
 from loopaudit.errors import InputError, UsageError
 
@@ -23,8 +26,15 @@ def command(
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
     failure: options.Failure = "exit-code",
     format_id: options.Format = None,
+    column: tables.Column = None,
+    id_column: tables.IdColumn = None,
+    group_by: tables.GroupBy = None,
     max_expanded: options.MaxExpanded = 4096,
     jobs: options.Jobs = None,
+    engine: engines.EngineName = "local",
+    ray_address: engines.RayAddress = None,
+    cache: caching.Caching = None,
+    cache_dir: caching.CacheFolder = None,
     config_file: options.ConfigFile = None,
     no_config: options.NoConfig = False,
 ) -> None:
@@ -52,13 +62,27 @@ def command(
         format_id=format_id,
         tools=None,
         max_expanded=max_expanded,
+        column=column,
+        id_column=id_column,
+        group_by=group_by,
         config=config,
         said=options.given(context),
     )
+    kept = caching.cache_of(cache, cache_dir, config)
+    workers = engines.engine_of(engine, ray_address, jobs)
     with Progress() as progress:
         # No policy is replayed: hindsight alone fills in the labels.
         watched = replace(chosen, policies=(), ledger=True)
-        result = audit(paths, watched, on_found=progress.found, on_file=progress.finished, jobs=jobs)
+        result = audit(
+            paths,
+            watched,
+            on_found=progress.found,
+            on_file=progress.finished,
+            jobs=jobs,
+            engine=workers,
+            cache=kept,
+        )
+    caching.tell(kept)
     report_failures(result)
     if result.transcripts:
         write_output(label_document(result.transcripts), output)

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from loopaudit.cli import _caching as caching
+from loopaudit.cli import _engines as engines
 from loopaudit.cli import _options as options
+from loopaudit.cli import _tables as tables
 from loopaudit.cli._writing import report_failures, write_output
 from loopaudit.errors import ExitCode, UsageError
 
@@ -54,8 +57,15 @@ def command(
     width: Annotated[
         int | None, typer.Option("--width", metavar="COLUMNS", help="Width of the terminal report.", show_default=False)
     ] = None,
+    column: tables.Column = None,
+    id_column: tables.IdColumn = None,
+    group_by: tables.GroupBy = None,
     max_expanded: options.MaxExpanded = 4096,
     jobs: options.Jobs = None,
+    engine: engines.EngineName = "local",
+    ray_address: engines.RayAddress = None,
+    cache: caching.Caching = None,
+    cache_dir: caching.CacheFolder = None,
     config_file: options.ConfigFile = None,
     no_config: options.NoConfig = False,
 ) -> None:
@@ -81,16 +91,28 @@ def command(
         format_id=format_id,
         tools=tools,
         max_expanded=max_expanded,
+        column=column,
+        id_column=id_column,
+        group_by=group_by,
         policy_files=policy_file,
         config=config,
         said=options.given(context),
     )
     targets = outputs(report or ["terminal"])
     threshold = gate(fail_on or ())
+    kept = caching.cache_of(cache, cache_dir, config)
+    workers = engines.engine_of(engine, ray_address, jobs, policy_file)
     with Progress() as progress:
-        # Workers cannot import a policy that came from a file.
-        workers = 1 if policy_file else jobs
-        result = audit(paths, chosen, on_found=progress.found, on_file=progress.finished, jobs=workers)
+        result = audit(
+            paths,
+            chosen,
+            on_found=progress.found,
+            on_file=progress.finished,
+            jobs=1 if policy_file else jobs,  # other processes cannot import a policy from a file
+            engine=workers,
+            cache=kept,
+        )
+    caching.tell(kept)
     detail = "summary" if summary else "full" if full else "normal"
     for target in targets:
         if target.id == "terminal" and target.file is None:

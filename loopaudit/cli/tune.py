@@ -8,6 +8,7 @@ import typer
 
 from loopaudit.cli import _comparing as comparing
 from loopaudit.cli import _options as options
+from loopaudit.cli import _tables as tables
 from loopaudit.errors import UsageError
 
 
@@ -35,6 +36,9 @@ def command(
     format_id: options.Format = None,
     tools: options.ToolsFile = None,
     width: comparing.Width = None,
+    column: tables.Column = None,
+    id_column: tables.IdColumn = None,
+    group_by: tables.GroupBy = None,
     max_expanded: options.MaxExpanded = 4096,
     jobs: options.Jobs = None,
     config_file: options.ConfigFile = None,
@@ -62,6 +66,9 @@ def command(
         format_id=format_id,
         tools=tools,
         max_expanded=max_expanded,
+        column=column,
+        id_column=id_column,
+        group_by=group_by,
         policy_files=policy_file,
         config=config,
         said=options.given(context),

@@ -11,6 +11,7 @@ from loopaudit.cli._writing import report_error
 from loopaudit.errors import ExitCode, LoopauditError, UsageError
 
 if TYPE_CHECKING:
+    from loopaudit.discover import Input
     from loopaudit.validate import Validation
 
 SHOWN = 50
@@ -39,7 +40,7 @@ def command(
     failed = False
     for item in discover(paths).inputs:
         try:
-            done, reader = _validate(item.path, format_id, thorough=thorough, max_expanded=max_expanded)
+            done, reader = _validate(item, format_id, thorough=thorough, max_expanded=max_expanded)
         except LoopauditError as error:
             if not item.named:
                 continue
@@ -52,14 +53,12 @@ def command(
         raise typer.Exit(ExitCode.INPUT)
 
 
-def _validate(path: object, format_id: str | None, *, thorough: bool, max_expanded: int) -> tuple[Validation, str]:
-    from pathlib import Path
-
+def _validate(item: Input, format_id: str | None, *, thorough: bool, max_expanded: int) -> tuple[Validation, str]:
+    from loopaudit.fileaudit import source_of
     from loopaudit.recognise import recognise
-    from loopaudit.source import Source
     from loopaudit.validate import validate
 
-    with Source(path if isinstance(path, Path) else None, max_expanded=max_expanded << 20) as source:
+    with source_of(item, max_expanded << 20) as source:
         reader = recognise(source, format_id)
         return validate(source, reader, thorough=thorough), reader.id
 

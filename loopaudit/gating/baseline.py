@@ -18,11 +18,13 @@ from datetime import date
 from pathlib import Path
 from typing import Any, Final
 
+from loopaudit import regex
 from loopaudit.errors import UsageError
 from loopaudit.findings import Action
 from loopaudit.toml import text as tomltext
 from loopaudit.toml.file import TomlFile, dashed, load
 from loopaudit.toml.shapecheck import Schema
+from loopaudit.urls import scheme_of
 
 FILE_NAME: Final = "loopaudit-baseline.toml"
 """Where a baseline is written if nothing else is said."""
@@ -71,7 +73,7 @@ SCHEMA: Final[Schema] = {
     },
 }
 
-_TABLE: Final = re.compile(r"^[ \t]*\[\[[ \t]*firing[ \t]*\]\][ \t]*(?:#.*)?$", re.MULTILINE)
+_TABLE: Final = regex.lazy(r"^[ \t]*\[\[[ \t]*firing[ \t]*\]\][ \t]*(?:#.*)?$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +146,9 @@ class Baseline:
 def relative_name(path: str | Path, folder: Path) -> str:
     """The way from a folder to a path, with ``/``; just the name where they share no folder but the root.
 
-    So that no absolute path gets into a file that other machines read.
+    So that no absolute path gets into a file that other machines read. A URL stays as it is.
     """
-    if path == "<stdin>":
+    if path == "<stdin>" or scheme_of(str(path)) is not None:
         return str(path)
     here, there = os.path.abspath(folder), os.path.abspath(path)  # noqa: PTH100 - links stay as named
     if Path(here).anchor != Path(there).anchor:

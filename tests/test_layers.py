@@ -11,14 +11,15 @@ import pytest
 ROOT = Path(__file__).parents[1] / "loopaudit"
 
 LAYERS = {
-    0: "errors canonical text version partial schemas memory toml reflow foreign",
+    0: "errors canonical text regex version partial schemas memory heap longlines toml reflow foreign urls",
     1: "events findings tools failure gating.checks",
     2: "source expand emit identity totals examples guardkit readerkit",
     3: "reader policy report",
     4: "engine authoring hindsight recognise registry selection output reportkit scorecard scorekit labels labelled "
-    "bookkeeping gating configuration",
+    "bookkeeping gating configuration stretches",
     5: "readers policies reports",
-    6: "audit fileaudit pool discover convert redact validate checking comparison tuning catalogue api testing",
+    6: "audit caching fileaudit pool discover convert redact validate checking comparison tuning catalogue api testing "
+    "rows tables parquet remote stores watching integrations",
     7: "cli pytest_plugin __main__ __init__",
 }
 """Lower layers first; a module or a whole package. Imports go to the own layer or below."""

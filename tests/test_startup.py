@@ -10,7 +10,8 @@ import pytest
 
 from tests.test_cli import CATCH, ROOT
 
-HEAVY = {"pydantic", "jsonschema", "asyncio", "multiprocessing", "importlib.metadata", "ray", "pyarrow"}
+HEAVY = {"pydantic", "jsonschema", "asyncio", "multiprocessing", "importlib.metadata", "ray", "pyarrow", "fsspec"}
+HEAVY |= {"loopaudit.parquet", "loopaudit.remote", "loopaudit.tables.columns"}
 
 
 def loaded(*arguments: object) -> set[str]:
@@ -37,6 +38,8 @@ def loaded(*arguments: object) -> set[str]:
         (("replay", CATCH), {"rich", "loopaudit.readers.openai_chat", "loopaudit.policies.crush", "loopaudit.pool"}),
         (("replay", CATCH, "--report", "json"), {"rich", "loopaudit.reports.html", "zstandard", "tomllib"}),
         (("convert", CATCH), {"rich", "loopaudit.engine", "loopaudit.hindsight.observer"}),
+        (("watch", "--help"), {"rich", "msgspec", "loopaudit.engine", "loopaudit.source"}),
+        (("watch", CATCH, "--until-idle", "0"), {"rich", "loopaudit.pool", "loopaudit.policies.crush", "zstandard"}),
     ],
     ids=lambda value: " ".join(map(str, value)).replace(str(CATCH), "FILE") if isinstance(value, tuple) else "",
 )

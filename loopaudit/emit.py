@@ -101,7 +101,8 @@ class Emitter:
         failure_level: Level = "exit_code",
         on_session: Callable[[str, Totals], None] | None = None,
     ) -> None:
-        self._sink = sink
+        self.sink = sink
+        """Takes the events; may be exchanged for another at any time."""
         self.problems = Problems() if problems is None else problems
         self._use_text = failure_level == "text"
         self._use_exit = failure_level != "flag"
@@ -523,7 +524,7 @@ class Emitter:
                     return
                 self._hand_on(stream, event)
             else:
-                self._sink(event)
+                self.sink(event)
             queue.popleft()
 
     def _hand_on(self, stream: _Agent, batch: Batch) -> None:
@@ -550,7 +551,7 @@ class Emitter:
             self._count_usage(batch.usage)
         if batch.model is not None:
             totals.models[batch.model] = totals.models.get(batch.model, 0) + 1
-        self._sink(batch)
+        self.sink(batch)
 
     def _count_usage(self, usage: Usage) -> None:
         totals = self.totals

@@ -43,7 +43,7 @@ than half the time: the interpreter stays in one guard's code and data.
 """
 
 
-TRIM_BLOCKS: Final = 4
+TRIM_BLOCKS: Final = 8
 """Blocks after which free memory is given back to the system; costs some tenths of a millisecond."""
 
 

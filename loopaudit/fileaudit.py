@@ -113,6 +113,8 @@ class _Session:
             observers=observers,
             kinds=options.tool_kinds,
         )
+        if not options.tool_kinds:
+            self.emitter.sink = self._replay.feed  # without a detour, until the conversation ends
         return self._replay
 
     def _finished(self, session: str, totals: Totals) -> None:
@@ -134,6 +136,7 @@ class _Session:
         if self._hindsight is not None:
             self._hindsight.finish().apply(result)
         self._replay = self._hindsight = None
+        self.emitter.sink = self._event
         self._take_problems(result)
         self.done.append(result)
 

@@ -21,46 +21,77 @@ LEVEL: Final = 1
 """Results are a fifth as long then; a higher level takes longer than it saves."""
 
 
+class Part(msgspec.Struct, array_like=True):
+    """One transcript as it is written. ``mind`` has hindsight for one with a ledger."""
+
+    transcript: TranscriptResult
+    mind: Kept | None
+
+
 class Entry(msgspec.Struct, array_like=True):
-    """One result as it is written. ``minds`` has hindsight for each transcript with a ledger, else nothing."""
+    """One result as it is written: what is not a transcript, and each transcript by itself.
+
+    By itself, because a result may hold ten thousand, and making sure of each takes several times its room.
+    """
 
     audit: FileAudit
-    minds: list[Kept | None]
+    parts: list[msgspec.Raw]
 
 
 def pack(audit: FileAudit, name: str) -> bytes | None:
     """The result of an input of this name as bytes, or ``None`` where something in it cannot be kept."""
-    minds: list[Kept | None] = []
-    bare: list[TranscriptResult] = []
-    for result in audit.transcripts:
-        if not result.path.startswith(name):
-            return None
-        ledger, mind = result.ledger, None
-        if ledger is not None:
-            if ledger.grade is not None and (mind := kept(ledger)) is None:
-                return None
-            ledger = msgspec.structs.replace(ledger, grade=None, why=None)
-        bare.append(msgspec.structs.replace(result, path=result.path[len(name) :], ledger=ledger))
-        minds.append(mind)
-    entry = Entry(replace(audit, transcripts=bare), minds)
+    parts: list[msgspec.Raw] = []
     try:
+        for result in audit.transcripts:
+            part = _part(result, name)
+            if part is None:
+                return None
+            parts.append(msgspec.Raw(_checked(part)))
+        entry = Entry(replace(audit, transcripts=[]), parts)
         data = msgspec.msgpack.encode(entry)
-        # Details of policies may be anything: a tuple would come back as a list.
-        if repr(_decoder().decode(data)) != repr(entry):
+        if repr(_decoder().decode(data).audit) != repr(entry.audit):
             return None
     except (TypeError, ValueError, OverflowError, RecursionError):
         return None  # lone surrogates, huge numbers, objects of other kinds
     return zlib.compress(data, LEVEL)
 
 
+def _part(result: TranscriptResult, name: str) -> Part | None:
+    """A transcript without its input's name, its hindsight apart; ``None`` where that cannot be kept."""
+    if not result.path.startswith(name):
+        return None
+    ledger, mind = result.ledger, None
+    if ledger is not None:
+        if ledger.grade is not None and (mind := kept(ledger)) is None:
+            return None
+        ledger = msgspec.structs.replace(ledger, grade=None, why=None)
+    return Part(msgspec.structs.replace(result, path=result.path[len(name) :], ledger=ledger), mind)
+
+
+def _checked(part: Part) -> bytes:
+    """A transcript as bytes.
+
+    Raises:
+        ValueError: it would not come back exactly as it was; details of policies may be anything, and
+            a tuple would come back as a list.
+    """
+    data = msgspec.msgpack.encode(part)
+    if repr(_part_decoder().decode(data)) != repr(part):
+        raise ValueError("not the same")
+    return data
+
+
 def unpack(data: bytes, name: str) -> FileAudit | None:
     """The result for an input of this name, or ``None`` where the bytes are none of a result."""
     try:
         entry = _decoder().decode(zlib.decompress(data))
-        for result, mind in zip(entry.audit.transcripts, entry.minds, strict=True):
+        for raw in entry.parts:
+            part = _part_decoder().decode(raw)
+            result = part.transcript
             result.path = name + result.path
-            if result.ledger is not None and mind is not None:
-                restore(result.ledger, mind, result.episodes)
+            if result.ledger is not None and part.mind is not None:
+                restore(result.ledger, part.mind, result.episodes)
+            entry.audit.transcripts.append(result)
     except (zlib.error, ValueError):
         return None
     return entry.audit
@@ -69,3 +100,8 @@ def unpack(data: bytes, name: str) -> FileAudit | None:
 @cache
 def _decoder() -> msgspec.msgpack.Decoder[Entry]:
     return msgspec.msgpack.Decoder(Entry)
+
+
+@cache
+def _part_decoder() -> msgspec.msgpack.Decoder[Part]:
+    return msgspec.msgpack.Decoder(Part)

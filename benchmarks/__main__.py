@@ -52,7 +52,7 @@ TITLES = {
     "startup": "whole commands, CPU time against python -c pass",
     "report": "writing the report of 1,000 findings, CPU time against orjson.dumps of the same findings",
     "memory": "peak memory of a replay, large file against small file",
-    "growth": "cost of a call, and peak memory, after a million calls against after ten thousand",
+    "growth": "cost of a call, and peak memory, far into a transcript against after ten thousand calls",
     "jobs": "many files with two processes, against one process",
     "tools": "general tools on the same file, CPU time against loopaudit replay FILE (above 1: more)",
     "peers": "other transcript tools on the same calls, CPU time against loopaudit replay FILE (above 1: more)",

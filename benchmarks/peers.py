@@ -41,7 +41,7 @@ def measure(
 ) -> dict[str, Outcome]:
     """Ratios of CPU time to ``loopaudit replay FILE --report json`` on the same calls."""
     compiled()
-    inputs, calls = files(megabytes or (3 if quick else 20))
+    inputs, calls = files(megabytes or (3 if quick else 100))
     rounds, timeout = (1, 15.0) if quick else (3, 60.0)
     found: dict[str, Outcome] = {}
     ready: dict[str, Peer] = {}

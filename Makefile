@@ -4,11 +4,12 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 TESTS ?=
 
-.PHONY: demo test test-ray lint bench bench-peers screenshot docs vectors golden clean help
+.PHONY: demo test coverage test-ray lint bench bench-peers screenshot docs vectors golden clean help
 
 help:
 	@echo "make demo        set up and replay the sample transcripts"
-	@echo "make test        set up and run linters, types, tests and coverage"
+	@echo "make test        set up and run linters, types and tests"
+	@echo "make coverage    run the tests and tell which lines they missed"
 	@echo "make test-ray    install Ray and run the tests that need it"
 	@echo "make bench       print the performance table"
 	@echo "make bench-peers install other transcript tools into .venv-peers and compare with them"
@@ -35,6 +36,10 @@ test: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python -m pytest --numprocesses 2 $(TESTS)
+
+# Apart from the tests, which it makes slower.
+coverage: $(VENV)/.dev
 	$(BIN)/python -m pytest --numprocesses 2 --cov --cov-report= $(TESTS)
 	$(BIN)/coverage report --skip-covered --show-missing
 

@@ -96,6 +96,7 @@ class Replay:
         self._enforced = mode == "enforced"
         self._selected = selected
         self._map_names = map_names
+        self._kinds = kinds or {}
         self._schemas: Mapping[str, Any] = {} if schemas is None else schemas
         self._observers = observers
         self._results = [PolicyResult(s.label, s.policy.id, s.values) for s in selected]
@@ -122,6 +123,9 @@ class Replay:
         self._unseen.append(event)
         held = EVENT_BYTES
         if isinstance(event, Batch):
+            if self._kinds:
+                for call in event.calls:
+                    call.cached_kind = self._kinds.get(call.name)
             for call in event.calls:
                 result = call.result
                 if result is not None:

@@ -10,9 +10,9 @@ from typing import IO, Any, Final
 from loopaudit.bookkeeping import Bookkeeper, RecordedGuards
 from loopaudit.discover import Input
 from loopaudit.emit import Emitter
-from loopaudit.engine import MAX_AGENTS, Replay
+from loopaudit.engine import MAX_AGENTS, Observer, Replay
 from loopaudit.errors import ExitCode, InputError, LoopauditError
-from loopaudit.events import Batch, Event, Level
+from loopaudit.events import Event, Level
 from loopaudit.findings import Problem, Problems
 from loopaudit.hindsight.observer import Hindsight
 from loopaudit.policy import Mode, Selected
@@ -68,6 +68,19 @@ CROWDED: Final = (
 )
 
 
+def new_replay(options: Options, totals: Totals, observers: Sequence[Observer]) -> Replay:
+    """The replay of a conversation that begins, with the tools' schemas that the user gave and those it declares."""
+    totals.schemas.update(options.schemas)
+    return Replay(
+        options.policies,
+        mode=options.mode,
+        map_names=options.map_names,
+        schemas=totals.schemas,
+        observers=observers,
+        kinds=options.tool_kinds,
+    )
+
+
 class NoConversationError(InputError):
     """A file of a known format in which nobody says or does anything."""
 
@@ -81,40 +94,24 @@ class _Session:
         self.options = options
         self.problems = problems
         self.done: list[TranscriptResult] = []
-        self.emitter = Emitter(self._event, problems, failure_level=options.failure_level, on_session=self._finished)
+        self.emitter = Emitter(self._first, problems, failure_level=options.failure_level, on_session=self._finished)
         self._replay: Replay | None = None
         self._hindsight: Hindsight | None = None
         self._recorded = RecordedGuards()
         self._books: Bookkeeper | None = None
 
-    def _event(self, event: Event) -> None:
-        replay = self._replay
-        if replay is None:
-            replay = self._begin()
-        kinds = self.options.tool_kinds
-        if kinds and isinstance(event, Batch):
-            for call in event.calls:
-                call.cached_kind = kinds.get(call.name)
-        replay.feed(event)
+    def _first(self, event: Event) -> None:
+        """The first event of a conversation; the others go to its replay without a detour."""
+        self._begin().feed(event)
 
     def _begin(self) -> Replay:
         options = self.options
-        totals = self.emitter.totals
-        totals.schemas.update(options.schemas)
         self._hindsight = Hindsight(options.tool_kinds) if options.hindsight else None
         self._recorded = RecordedGuards()
         self._books = Bookkeeper() if options.ledger else None
         observers = [o for o in (self._hindsight, self._recorded, self._books) if o is not None]
-        self._replay = Replay(
-            options.policies,
-            mode=options.mode,
-            map_names=options.map_names,
-            schemas=totals.schemas,
-            observers=observers,
-            kinds=options.tool_kinds,
-        )
-        if not options.tool_kinds:
-            self.emitter.sink = self._replay.feed  # without a detour, until the conversation ends
+        self._replay = new_replay(options, self.emitter.totals, observers)
+        self.emitter.sink = self._replay.feed
         return self._replay
 
     def _finished(self, session: str, totals: Totals) -> None:
@@ -136,7 +133,7 @@ class _Session:
         if self._hindsight is not None:
             self._hindsight.finish().apply(result)
         self._replay = self._hindsight = None
-        self.emitter.sink = self._event
+        self.emitter.sink = self._first
         self._take_problems(result)
         self.done.append(result)
 

@@ -17,7 +17,7 @@ from loopaudit.bookkeeping import RecordedGuards
 from loopaudit.emit import Emitter
 from loopaudit.engine import MAX_FINDINGS, Replay
 from loopaudit.events import Batch, Event
-from loopaudit.fileaudit import Options
+from loopaudit.fileaudit import Options, new_replay
 from loopaudit.findings import Problem, Problems
 from loopaudit.policy import Policy
 from loopaudit.report import Finding, PolicyResult
@@ -86,28 +86,15 @@ class Listener:
 
     def _event(self, event: Event) -> None:
         replay = self._replay or self._begin()
-        kinds = self._options.tool_kinds
-        if kinds and isinstance(event, Batch):
-            for call in event.calls:
-                call.cached_kind = kinds.get(call.name)
         replay.feed(event)
 
     def _begin(self) -> Replay:
         options = self._options
-        totals = self.emitter.totals
-        totals.schemas.update(options.schemas)
         self._times = _Times()
         self._recorded = RecordedGuards()
         self._held = [[] for _ in options.policies]
         self._dropped = {}
-        self._replay = Replay(
-            options.policies,
-            mode=options.mode,
-            map_names=options.map_names,
-            schemas=totals.schemas,
-            observers=(self._times, self._recorded),
-            kinds=options.tool_kinds,
-        )
+        self._replay = new_replay(options, self.emitter.totals, (self._times, self._recorded))
         return self._replay
 
     def _finished(self, session: str, totals: Totals) -> None:

@@ -6,15 +6,15 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from loopaudit.audit import audit
+from loopaudit.audit import add, audit, new_report
 from loopaudit.emit import Emitter
 from loopaudit.errors import InputError
 from loopaudit.events import Event, Level
-from loopaudit.fileaudit import Options
 from loopaudit.policy import Mode, Policy, Selected
 from loopaudit.recognise import recognise
 from loopaudit.report import Report
 from loopaudit.selection import select
+from loopaudit.session import Options
 from loopaudit.source import Source
 
 Path = str | os.PathLike[str]
@@ -68,9 +68,13 @@ def replay_rows(
     Raises:
         UsageError: a policy, parameter or format is unknown.
     """
-    from loopaudit.rows import audit_rows
+    from loopaudit.rows import audit_row
 
-    return audit_rows(rows, options_of(policies, settings, mode, map_tool_names, failure_level, format, schemas))
+    options = options_of(policies, settings, mode, map_tool_names, failure_level, format, schemas)
+    report = new_report(options)
+    for name, value in rows:
+        add(report, audit_row(name, value, options))
+    return report
 
 
 def options_of(

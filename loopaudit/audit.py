@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import IO, TYPE_CHECKING, Final
 
-from loopaudit.discover import Found, Input, discover
+from loopaudit.discover import discover
 from loopaudit.errors import UsageError
-from loopaudit.fileaudit import FileAudit, Options, audit_input
+from loopaudit.fileaudit import audit_input
+from loopaudit.inputs import Found, Input
 from loopaudit.report import PolicyInfo, Report
+from loopaudit.session import FileAudit, Options
 from loopaudit.tables.badrows import NO_TRANSCRIPT, add_failure
 from loopaudit.version import __version__
 

@@ -12,9 +12,8 @@ from typing import IO, TYPE_CHECKING
 
 from loopaudit.audit import audit
 from loopaudit.configuration.config import Config
-from loopaudit.discover import SKIPPED_DIRECTORIES, Found, Input, discover
+from loopaudit.discover import discover
 from loopaudit.errors import UsageError, did_you_mean
-from loopaudit.fileaudit import FileAudit, Options
 from loopaudit.gating import baseline as baselines
 from loopaudit.gating import expectations
 from loopaudit.gating.against_baseline import scope, seen
@@ -23,7 +22,9 @@ from loopaudit.gating.expectations import SUFFIX, Expectation, Expectations
 from loopaudit.gating.gate import decide
 from loopaudit.gating.inputs import GateInput, GateSettings
 from loopaudit.gating.matching import update
+from loopaudit.inputs import SKIPPED_DIRECTORIES, Found, Input
 from loopaudit.report import Report
+from loopaudit.session import FileAudit, Options
 from loopaudit.toml.file import shown_path
 from loopaudit.urls import scheme_of
 

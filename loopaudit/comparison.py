@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import IO, TYPE_CHECKING
 
 from loopaudit.audit import add, each, engine_for, new_report
-from loopaudit.discover import Found, Input, discover
+from loopaudit.discover import discover
 from loopaudit.errors import InputError
-from loopaudit.fileaudit import FileAudit, Options, audit_input
+from loopaudit.fileaudit import audit_input
+from loopaudit.inputs import Found, Input
 from loopaudit.labelled import apply_labels
 from loopaudit.labels import Labels
 from loopaudit.report import TranscriptResult
@@ -18,6 +19,7 @@ from loopaudit.scorecard.measure import measure
 from loopaudit.scorecard.model import Scorecard
 from loopaudit.scorecard.null import Null, null_policy
 from loopaudit.scorecard.prices import Prices
+from loopaudit.session import FileAudit, Options
 
 if TYPE_CHECKING:
     from loopaudit.caching.cache import Cache

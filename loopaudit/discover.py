@@ -10,59 +10,18 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from loopaudit.errors import InputError, LoopauditError
+from loopaudit.inputs import SKIPPED_DIRECTORIES, Found, Input
 from loopaudit.recognise import claim
 from loopaudit.source import PARQUET_MAGIC, Source
-from loopaudit.tables.layout import Columns, Layout
-from loopaudit.urls import scheme_of, shown_url
-
-SKIPPED_DIRECTORIES: Final = frozenset(
-    ".git .hg .svn node_modules __pycache__ .venv .mypy_cache .ruff_cache .pytest_cache .loopaudit_cache".split()
-)
+from loopaudit.tables.layout import Columns
+from loopaudit.urls import scheme_of
 
 TABLES: Final = (".parquet", ".parq", ".pq")
 """How the names of parquet files end."""
-
-
-@dataclass(frozen=True, slots=True)
-class Input:
-    """Something to audit: a unit of work. ``size`` in bytes.
-
-    ``path`` is a local file or a directory that is one transcript; an input that lies elsewhere
-    has its ``url`` instead, and standard input has neither. ``part`` is the 0-based row group
-    of a file that holds many transcripts in row groups, and ``layout`` says where in the table
-    they are. ``named`` is true where the user named it: then it must be a transcript.
-    """
-
-    path: Path | None
-    named: bool
-    size: int = 0
-    url: str | None = None
-    part: int | None = None
-    layout: Layout | None = None
-
-    @property
-    def name(self) -> str:
-        """How messages and reports call it: no password or signature in a URL is shown."""
-        if self.url is not None:
-            return shown_url(self.url)
-        return "<stdin>" if self.path is None else self.path.as_posix()
-
-
-@dataclass(slots=True)
-class Found:
-    """Inputs in a stable order, and how many files of directories were left out, by reason."""
-
-    inputs: list[Input] = field(default_factory=list)
-    ignored: dict[str, int] = field(default_factory=dict)
-
-    def ignore(self, reason: str) -> None:
-        """Count a file that is no transcript."""
-        self.ignored[reason] = self.ignored.get(reason, 0) + 1
 
 
 def discover(paths: Iterable[str], columns: Columns = Columns()) -> Found:  # noqa: B008 - it is frozen

@@ -16,11 +16,11 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from loopaudit.discover import Input
 from loopaudit.errors import InputError
-from loopaudit.fileaudit import FileAudit, Options
+from loopaudit.inputs import Input
 from loopaudit.report import FileProblem
 from loopaudit.rows import audit_row
+from loopaudit.session import FileAudit, Options
 from loopaudit.tables.arrow import kind_of, rows_of
 from loopaudit.tables.badrows import BadRows
 from loopaudit.tables.columns import find_layout, records_value, with_beside

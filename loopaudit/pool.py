@@ -16,10 +16,10 @@ from functools import partial
 from multiprocessing import get_context
 from typing import Final, Protocol, TypeVar
 
-from loopaudit.discover import Input
 from loopaudit.errors import ExitCode
-from loopaudit.fileaudit import FileAudit
+from loopaudit.inputs import Input
 from loopaudit.report import FileProblem
+from loopaudit.session import FileAudit
 
 T = TypeVar("T")
 

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Any, Final, cast
 
-from loopaudit.discover import SKIPPED_DIRECTORIES, Found, Input
 from loopaudit.errors import InputError, LoopauditError
+from loopaudit.inputs import SKIPPED_DIRECTORIES, Found, Input
 from loopaudit.recognise import claim
 from loopaudit.source import Probe
 from loopaudit.stores import InterruptedReading, filesystem, retried, said, telling

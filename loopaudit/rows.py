@@ -6,12 +6,9 @@ They go the way of files, and give the same findings.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
 
-from loopaudit.audit import add, new_report
 from loopaudit.errors import InputError
-from loopaudit.fileaudit import FileAudit, Options, audit_source, guarded
-from loopaudit.report import Report
+from loopaudit.session import FileAudit, Options, audit_source, guarded
 from loopaudit.source import Source
 from loopaudit.tables.values import layouts
 
@@ -24,14 +21,6 @@ def audit_row(name: str, value: object, options: Options) -> FileAudit:
     Lines of findings are those of the text; of a list of records, the 1-based place in it.
     """
     return guarded(name, lambda: _audited(name, value, options))
-
-
-def audit_rows(rows: Iterable[tuple[str, object]], options: Options) -> Report:
-    """Audit named transcripts one after another, as :func:`audit_row` does, into one report."""
-    report = new_report(options)
-    for name, value in rows:
-        add(report, audit_row(name, value, options))
-    return report
 
 
 def _audited(name: str, value: object, options: Options) -> FileAudit:

@@ -18,15 +18,15 @@ import msgspec
 
 from loopaudit import regex
 from loopaudit.comparison import compare
-from loopaudit.discover import Found, Input
 from loopaudit.errors import UsageError
-from loopaudit.fileaudit import FileAudit, Options
+from loopaudit.inputs import Found, Input
 from loopaudit.labels import Labels
 from loopaudit.policy import Policy, Selected
 from loopaudit.scorecard.comparison import Comparison
 from loopaudit.scorecard.model import Card
 from loopaudit.scorecard.null import Null
 from loopaudit.selection import make_params, parse_value
+from loopaudit.session import FileAudit, Options
 
 MAX_VARIANTS: Final = 1_000
 """Variants of a sweep at most: each takes memory for every agent of the transcript being read."""

@@ -10,9 +10,10 @@ from typing import Any
 import msgspec
 
 from loopaudit.discover import discover
-from loopaudit.fileaudit import FileAudit, Options, audit_input
+from loopaudit.fileaudit import audit_input
 from loopaudit.report import Report
 from loopaudit.selection import select
+from loopaudit.session import FileAudit, Options
 
 SAMPLES = Path(__file__).parents[1] / "sample_transcripts"
 OPTIONS = Options(policies=select(["atomcode", "koda", "openclaw"]))

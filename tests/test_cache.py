@@ -27,15 +27,17 @@ from loopaudit.caching.location import default_folder, folder_for
 from loopaudit.caching.results import Results
 from loopaudit.caching.store import MAX_AGE, TRIM_EVERY, Store
 from loopaudit.comparison import compare
-from loopaudit.discover import Input, discover
-from loopaudit.fileaudit import FileAudit, Options, audit_input
+from loopaudit.discover import discover
+from loopaudit.fileaudit import audit_input
 from loopaudit.findings import Action, Problem
+from loopaudit.inputs import Input
 from loopaudit.policy import Selected
 from loopaudit.registry import readers, reports
 from loopaudit.report import Finding, PolicyResult, Report, TranscriptResult
 from loopaudit.scorekit.explain import explain
 from loopaudit.scorekit.shape import comparison_json
 from loopaudit.selection import select
+from loopaudit.session import FileAudit, Options
 from loopaudit.tables.layout import Columns
 from tests.corpus import CORPUS
 from tests.gate_files import HEALTHY, LOOP, Folder, lines, write

@@ -16,7 +16,6 @@ from loopaudit.convert import Converted, Transform, convert
 from loopaudit.emit import Emitter
 from loopaudit.errors import InputError
 from loopaudit.events import Batch, Event, Level, Usage
-from loopaudit.fileaudit import Options, audit_source
 from loopaudit.policy import Mode
 from loopaudit.reader import Reader
 from loopaudit.readers.native import READER as NATIVE
@@ -24,6 +23,7 @@ from loopaudit.readers.openai_chat import READER as CHAT
 from loopaudit.recognise import claim
 from loopaudit.registry import policies
 from loopaudit.selection import select
+from loopaudit.session import Options, audit_source
 from loopaudit.source import Source
 from loopaudit.totals import Totals
 from tests.readers.chat_messages import as_lines, call, say, tool, user

@@ -14,14 +14,15 @@ from loopaudit.audit import audit
 from loopaudit.caching.cache import Cache
 from loopaudit.cli._engines import engine_of
 from loopaudit.comparison import compare
-from loopaudit.discover import Input
 from loopaudit.errors import UsageError
-from loopaudit.fileaudit import FileAudit, Options, audit_input
+from loopaudit.fileaudit import audit_input
+from loopaudit.inputs import Input
 from loopaudit.integrations.ray_engine import RayEngine
 from loopaudit.pool import Engine, processes
 from loopaudit.reports.json import REPORTER
 from loopaudit.scorekit.shape import comparison_json
 from loopaudit.selection import select
+from loopaudit.session import FileAudit, Options
 from tests.test_cli import CATCH, SAMPLES, run
 
 OPTIONS = Options(policies=select(["mission"]))

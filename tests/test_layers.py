@@ -18,7 +18,7 @@ LAYERS = {
     4: "engine authoring hindsight recognise registry selection output reportkit scorecard scorekit labels labelled "
     "bookkeeping gating configuration stretches",
     5: "readers policies reports",
-    6: "audit caching fileaudit pool discover convert redact validate checking comparison tuning catalogue api testing "
+    6: "audit session inputs caching fileaudit pool discover convert redact validate checking comparison tuning catalogue api testing "
     "rows tables parquet remote stores watching integrations",
     7: "cli pytest_plugin __main__ __init__",
 }

@@ -17,17 +17,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopaudit import emit, engine, longlines, memory, source
-from loopaudit.discover import Input
 from loopaudit.events import Batch, Event
 from loopaudit.expand import Zstd
-from loopaudit.fileaudit import CROWDED, FileAudit, Options, audit_input
+from loopaudit.fileaudit import audit_input
 from loopaudit.hindsight import history, observer, outputs
 from loopaudit.hindsight.outputs import Entry, Outputs
+from loopaudit.inputs import Input
 from loopaudit.longlines import numbered
 from loopaudit.memory import Latest
 from loopaudit.readerkit import copies
 from loopaudit.report import TranscriptResult
 from loopaudit.selection import select
+from loopaudit.session import CROWDED, FileAudit, Options
 from loopaudit.source import Source
 
 HEADER = b'{"type":"header","format":"loopaudit","version":1,"knows_success":true}\n'

@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 
 from loopaudit import parquet
 from loopaudit.audit import audit
-from loopaudit.discover import Input, discover
+from loopaudit.discover import discover
 from loopaudit.errors import ExitCode
+from loopaudit.inputs import Input
 from loopaudit.report import Report
 from loopaudit.tables.layout import Columns
 from tests.tables import FILES, OPTIONS, audited, chat, message_columns, names, outcome, write

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from loopaudit import pool
 from loopaudit.audit import audit
-from loopaudit.discover import Input
-from loopaudit.fileaudit import Options
+from loopaudit.inputs import Input
 from loopaudit.selection import select
+from loopaudit.session import Options
 from tests.test_cli import SAMPLES, run
 
 

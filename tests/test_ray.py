@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import loopaudit
-from loopaudit.discover import Input
 from loopaudit.errors import InputError, UsageError
-from loopaudit.fileaudit import FileAudit, Options, audit_input
+from loopaudit.fileaudit import audit_input
+from loopaudit.inputs import Input
 from loopaudit.integrations import ray as integration
 from loopaudit.integrations import ray_engine
 from loopaudit.integrations.ray_connection import RayError
@@ -20,6 +20,7 @@ from loopaudit.integrations.ray_engine import RayEngine
 from loopaudit.report import Report
 from loopaudit.reports.json import REPORTER
 from loopaudit.selection import select
+from loopaudit.session import FileAudit, Options
 from tests.test_cli import CATCH, SAMPLES, run
 
 pytestmark = [

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from loopaudit.canonical import NOT_JSON, call_key, parse, text_key
 from loopaudit.convert import convert
-from loopaudit.fileaudit import Options, audit_source
 from loopaudit.recognise import recognise
 from loopaudit.redact import KEPT_WORDS, KNOWN_NAMES, Redactor
 from loopaudit.registry import policies
 from loopaudit.selection import select
+from loopaudit.session import Options, audit_source
 from loopaudit.source import Source
 from tests.corpus import CORPUS
 from tests.test_cli import SAMPLES, run

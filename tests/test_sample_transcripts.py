@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from loopaudit.audit import audit
-from loopaudit.fileaudit import Options
 from loopaudit.registry import readers
 from loopaudit.report import TranscriptResult
 from loopaudit.selection import MISSION, select
+from loopaudit.session import Options
 
 SAMPLES = Path(__file__).parents[1] / "sample_transcripts"
 FILES = sorted(p for p in SAMPLES.iterdir() if p.suffix in (".json", ".jsonl"))

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from loopaudit.discover import Input
-from loopaudit.fileaudit import FileAudit, Options, audit_input
+from loopaudit.fileaudit import audit_input
+from loopaudit.inputs import Input
 from loopaudit.report import Finding
 from loopaudit.selection import select
+from loopaudit.session import FileAudit, Options
 from loopaudit.watching.telling import Firing, Notice
 from loopaudit.watching.watch import Plan, Watch
 

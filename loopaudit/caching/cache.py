@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from loopaudit.caching.results import Results
-    from loopaudit.discover import Input
-    from loopaudit.fileaudit import Options
+    from loopaudit.inputs import Input
+    from loopaudit.session import Options
 
 LEAST: Final = 1 << 20
 """Bytes of input below which nobody waits: a hit saves a tenth of a second, a miss costs a fiftieth."""

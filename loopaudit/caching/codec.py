@@ -13,9 +13,9 @@ from typing import Final
 
 import msgspec
 
-from loopaudit.fileaudit import FileAudit
 from loopaudit.hindsight.kept import Kept, kept, restore
 from loopaudit.report import TranscriptResult
+from loopaudit.session import FileAudit
 
 LEVEL: Final = 1
 """Results are a fifth as long then; a higher level takes longer than it saves."""

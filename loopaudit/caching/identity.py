@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 
 from loopaudit.caching.keys import SETTLED
 from loopaudit.caching.store import Store
-from loopaudit.discover import Input
+from loopaudit.inputs import Input
 
 DIGEST: Final = 20
 """Bytes of a content's digest."""

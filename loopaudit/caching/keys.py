@@ -21,10 +21,10 @@ import msgspec
 import orjson
 
 from loopaudit.caching.store import Store
-from loopaudit.discover import Input
-from loopaudit.fileaudit import Options
+from loopaudit.inputs import Input
 from loopaudit.policy import Selected
 from loopaudit.registry import policies, readers
+from loopaudit.session import Options
 from loopaudit.version import __version__
 
 PACKAGE: Final = Path(__file__).parents[1]

@@ -11,9 +11,9 @@ from loopaudit.caching.codec import pack, unpack
 from loopaudit.caching.identity import Content, Index
 from loopaudit.caching.keys import part_key, program_key
 from loopaudit.caching.store import Store
-from loopaudit.discover import Input
-from loopaudit.fileaudit import FileAudit
+from loopaudit.inputs import Input
 from loopaudit.registry import readers
+from loopaudit.session import FileAudit
 
 if TYPE_CHECKING:
     from loopaudit.caching.cache import Cache

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from loopaudit.configuration.config import Config
-    from loopaudit.fileaudit import Options
+    from loopaudit.session import Options
     from loopaudit.tools import Kind
 
 Paths = Annotated[
@@ -248,9 +248,9 @@ def replay_options(
     counts.
     """
     from loopaudit.authoring.loading import policies_from
-    from loopaudit.fileaudit import Options
     from loopaudit.registry import readers
     from loopaudit.selection import select
+    from loopaudit.session import Options
     from loopaudit.tables.layout import Columns
 
     kinds: Mapping[str, Kind] = {}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from loopaudit.discover import Found
+    from loopaudit.inputs import Found
 
 
 class Progress:
@@ -59,7 +59,7 @@ class Progress:
 
     def finished(self, item: object, result: object) -> None:
         """One more input is done."""
-        from loopaudit.discover import Input
+        from loopaudit.inputs import Input
 
         if isinstance(item, Input):
             self._done += item.size

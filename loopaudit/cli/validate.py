@@ -11,7 +11,7 @@ from loopaudit.cli._writing import report_error
 from loopaudit.errors import ExitCode, LoopauditError, UsageError
 
 if TYPE_CHECKING:
-    from loopaudit.discover import Input
+    from loopaudit.inputs import Input
     from loopaudit.validate import Validation
 
 SHOWN = 50

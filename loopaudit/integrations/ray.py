@@ -24,12 +24,12 @@ from loopaudit.audit import add, new_report
 from loopaudit.audit import audit as audit_paths
 from loopaudit.errors import InputError, UsageError
 from loopaudit.events import Level
-from loopaudit.fileaudit import FileAudit, Options
 from loopaudit.integrations.ray_connection import connected
 from loopaudit.integrations.ray_engine import RayEngine, failed_with
 from loopaudit.policy import Mode, Policy
 from loopaudit.report import Report
 from loopaudit.rows import audit_row
+from loopaudit.session import FileAudit, Options
 from loopaudit.tables.arrow import kind_of, rows_of
 from loopaudit.tables.columns import find_layout, with_beside
 from loopaudit.tables.layout import Columns, Layout

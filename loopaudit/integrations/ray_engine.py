@@ -19,12 +19,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from loopaudit.discover import Input
 from loopaudit.errors import ExitCode
-from loopaudit.fileaudit import FileAudit
+from loopaudit.inputs import Input
 from loopaudit.integrations.ray_connection import RayError, connected
 from loopaudit.pool import killed, tasks_of
 from loopaudit.report import FileProblem
+from loopaudit.session import FileAudit
 from loopaudit.version import __version__
 
 T = TypeVar("T")

@@ -14,11 +14,11 @@ from pathlib import Path
 from threading import Semaphore
 from typing import IO, Final, cast
 
-from loopaudit.fileaudit import FileAudit, Options, guarded
 from loopaudit.findings import Problem
 from loopaudit.reader import Reader
 from loopaudit.recognise import recognise
 from loopaudit.report import FileProblem
+from loopaudit.session import FileAudit, Options, guarded
 from loopaudit.source import BOM, Probe, Source
 from loopaudit.watching.feeds import Feed
 from loopaudit.watching.listening import Listener

@@ -17,10 +17,10 @@ from loopaudit.bookkeeping import RecordedGuards
 from loopaudit.emit import Emitter
 from loopaudit.engine import MAX_FINDINGS, Replay
 from loopaudit.events import Batch, Event
-from loopaudit.fileaudit import Options, new_replay
 from loopaudit.findings import Problem, Problems
 from loopaudit.policy import Policy
 from loopaudit.report import Finding, PolicyResult
+from loopaudit.session import Options, new_replay
 from loopaudit.totals import Totals, missing_needs
 from loopaudit.watching.telling import Firing, Notice
 

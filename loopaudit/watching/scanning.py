@@ -13,8 +13,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
-from loopaudit.discover import SKIPPED_DIRECTORIES
 from loopaudit.errors import InputError
+from loopaudit.inputs import SKIPPED_DIRECTORIES
 from loopaudit.recognise import claim
 from loopaudit.source import Source
 

@@ -15,8 +15,8 @@ from queue import Empty, SimpleQueue
 from typing import Final
 
 from loopaudit.errors import ExitCode
-from loopaudit.fileaudit import Options
 from loopaudit.findings import Action
+from loopaudit.session import Options
 from loopaudit.watching.feeds import PipeFeed
 from loopaudit.watching.naming import match
 from loopaudit.watching.scanning import STDIN, Scanner, Seen, Sighting, seen_now, shown_as

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Final, Literal
 
 from loopaudit.errors import LoopauditError
-from loopaudit.fileaudit import FileAudit, Options, guarded
 from loopaudit.recognise import recognise
 from loopaudit.report import FileProblem
+from loopaudit.session import FileAudit, Options, guarded
 from loopaudit.source import PREFIX_BYTES, Probe, Source
 from loopaudit.watching.feeds import Feed, FileFeed, PipeFeed
 from loopaudit.watching.follower import Follower, read_document

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from loopaudit.audit import audit
 from loopaudit.comparison import compare
 from loopaudit.errors import InputError
-from loopaudit.fileaudit import Options
 from loopaudit.findings import Action
 from loopaudit.labelled import apply_labels
 from loopaudit.labels import (
@@ -26,6 +25,7 @@ from loopaudit.labels import (
 )
 from loopaudit.report import TranscriptResult
 from loopaudit.selection import select
+from loopaudit.session import Options
 from tests.scorecard.made import fire, loop, looping, policy, transcript, write_native
 
 

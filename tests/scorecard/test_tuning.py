@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopaudit.errors import UsageError
-from loopaudit.fileaudit import Options
 from loopaudit.registry import policies
 from loopaudit.scorecard.model import Card
 from loopaudit.scorecard.null import Null
 from loopaudit.scorecard.tallies import Judged
 from loopaudit.scorekit.sweep import sweep_page
 from loopaudit.selection import make_params, select
+from loopaudit.session import Options
 from loopaudit.source import Source
 from loopaudit.tuning import Sweep, Variant, config_lines, mark_front, parameter, suggestion, sweep
 from tests.scorecard.made import looping, write_native

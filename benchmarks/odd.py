@@ -10,8 +10,8 @@ from pathlib import Path
 
 from benchmarks.pipeline import DATA, corpus, replay
 from benchmarks.timing import Ratio, ratios
-from loopaudit.fileaudit import Options
-from loopaudit.selection import select
+from loopaudit.audit.one import Options
+from loopaudit.config.selection import select
 
 EVERY = 100
 

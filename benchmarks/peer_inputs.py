@@ -11,9 +11,9 @@ from typing import Any
 import orjson
 
 from benchmarks.pipeline import DATA, corpus
-from loopaudit.convert import convert
-from loopaudit.recognise import recognise
-from loopaudit.source import Source
+from loopaudit.audit.convert import convert
+from loopaudit.readers.recognise import recognise
+from loopaudit.readers.source import Source
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ import orjson
 import loopaudit
 from benchmarks import synth
 from benchmarks.timing import Ratio, ratios
-from loopaudit.discover import Input
-from loopaudit.fileaudit import Options, audit_input
-from loopaudit.selection import select
+from loopaudit.audit.inputs.discover import Input
+from loopaudit.audit.one import Options, audit_input
+from loopaudit.config.selection import select
 
 DATA = Path(tempfile.gettempdir()) / "loopaudit-bench"
 

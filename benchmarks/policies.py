@@ -13,12 +13,12 @@ from collections.abc import Iterable, Sequence
 from benchmarks.pipeline import corpus, floor, replay
 from benchmarks.timing import Ratio, ratios
 from loopaudit.api import read
-from loopaudit.engine import Replay
-from loopaudit.events import Batch, Event
-from loopaudit.fileaudit import Options
-from loopaudit.findings import Decision
-from loopaudit.policy import NOTHING, Context, Guard, Origin, Params, Policy, Selected
-from loopaudit.selection import select
+from loopaudit.audit.engine import Replay
+from loopaudit.audit.one import Options
+from loopaudit.config.selection import select
+from loopaudit.core.events import Batch, Event
+from loopaudit.core.findings import Decision
+from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, Selected
 
 
 class _Silent(Guard):

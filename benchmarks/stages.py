@@ -16,15 +16,17 @@ from typing import Any
 
 from benchmarks.pipeline import corpus, floor, replay
 from benchmarks.timing import Ratio, ratios
-from loopaudit.emit import Emitter
-from loopaudit.events import Event
-from loopaudit.fileaudit import Options
-from loopaudit.identity import of_arguments, of_slice
-from loopaudit.readerkit import chat_message, claude, codex
-from loopaudit.recognise import recognise
-from loopaudit.selection import select
-from loopaudit.source import Source
-from loopaudit.totals import Totals
+from loopaudit.audit.one import Options
+from loopaudit.config.selection import select
+from loopaudit.core.arguments import of_arguments, of_slice
+from loopaudit.core.counts import Totals
+from loopaudit.core.events import Event
+from loopaudit.readers.emit import Emitter
+from loopaudit.readers.formats.claude_code import records as claude
+from loopaudit.readers.formats.codex import records as codex
+from loopaudit.readers.kit.chat import message as chat_message
+from loopaudit.readers.recognise import recognise
+from loopaudit.readers.source import Source
 
 DECODERS: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
     "claude": (claude.line_decoder, claude.line_from),

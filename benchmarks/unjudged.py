@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import sys
 
-from loopaudit.audit import audit
-from loopaudit.fileaudit import Options
-from loopaudit.output import outputs
-from loopaudit.selection import select
+from loopaudit.audit.one import Options
+from loopaudit.audit.run import audit
+from loopaudit.cli.outputs import outputs
+from loopaudit.config.selection import select
 
 if __name__ == "__main__":
     result = audit([sys.argv[2]], Options(policies=select([sys.argv[1]]), hindsight=False))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from loopaudit.audit import audit
-from loopaudit.fileaudit import Options
-from loopaudit.reports.terminal import render_svg
-from loopaudit.selection import select
+from loopaudit.audit.one import Options
+from loopaudit.audit.run import audit
+from loopaudit.config.selection import select
+from loopaudit.reports.formats.terminal import render_svg
 
 SAMPLE = "sample_transcripts/invoices-same-grep.jsonl"
 

@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from loopaudit.api import read, replay, replay_rows
-    from loopaudit.errors import InputError, LoopauditError, UsageError
-    from loopaudit.events import Batch, Boundary, Call, Result, Turn
-    from loopaudit.findings import Action, Decision
-    from loopaudit.policy import Context, Guard, Origin, Params, Policy
-    from loopaudit.report import Episode, Finding, Grade, PolicyResult, Report, TranscriptResult
-    from loopaudit.tools import Vocabulary
+    from loopaudit.core.errors import InputError, LoopauditError, UsageError
+    from loopaudit.core.events import Batch, Boundary, Call, Result, Turn
+    from loopaudit.core.findings import Action, Decision
+    from loopaudit.core.report import Episode, Finding, Grade, PolicyResult, Report, TranscriptResult
+    from loopaudit.core.tools import Vocabulary
+    from loopaudit.policies.contract import Context, Guard, Origin, Params, Policy
 
 __all__ = [
     "Action",
@@ -67,12 +67,12 @@ __all__ = [
 
 _HOMES = {
     "api": "read replay replay_rows",
-    "errors": "InputError LoopauditError UsageError",
-    "events": "Batch Boundary Call Result Turn",
-    "findings": "Action Decision",
-    "policy": "Context Guard Origin Params Policy",
-    "report": "Episode Finding Grade PolicyResult Report TranscriptResult",
-    "tools": "Vocabulary",
+    "core.errors": "InputError LoopauditError UsageError",
+    "core.events": "Batch Boundary Call Result Turn",
+    "core.findings": "Action Decision",
+    "policies.contract": "Context Guard Origin Params Policy",
+    "core.report": "Episode Finding Grade PolicyResult Report TranscriptResult",
+    "core.tools": "Vocabulary",
 }
 
 

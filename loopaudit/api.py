@@ -6,16 +6,16 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from loopaudit.audit import add, audit, new_report
-from loopaudit.emit import Emitter
-from loopaudit.errors import InputError
-from loopaudit.events import Event, Level
-from loopaudit.policy import Mode, Policy, Selected
-from loopaudit.recognise import recognise
-from loopaudit.report import Report
-from loopaudit.selection import select
-from loopaudit.session import Options
-from loopaudit.source import Source
+from loopaudit.audit.run import add, audit, new_report
+from loopaudit.audit.session import Options
+from loopaudit.config.selection import select
+from loopaudit.core.errors import InputError
+from loopaudit.core.events import Event, Level
+from loopaudit.core.report import Report
+from loopaudit.policies.contract import Mode, Policy, Selected
+from loopaudit.readers.emit import Emitter
+from loopaudit.readers.recognise import recognise
+from loopaudit.readers.source import Source
 
 Path = str | os.PathLike[str]
 
@@ -34,7 +34,7 @@ def replay(
     """Replay transcripts through policies, as ``loopaudit replay`` does.
 
     ``paths`` are files, directories or globs. ``policies`` are names as on the command line
-    (``"atomcode(threshold=2)"``) or :class:`~loopaudit.policy.Policy` objects with their
+    (``"atomcode(threshold=2)"``) or :class:`~loopaudit.policies.contract.Policy` objects with their
     defaults. ``settings`` are ``POLICY.PARAMETER=VALUE``. ``schemas`` are JSON Schemas of tool
     arguments by name. An input that cannot be read is in ``failures`` of the report.
 
@@ -68,7 +68,7 @@ def replay_rows(
     Raises:
         UsageError: a policy, parameter or format is unknown.
     """
-    from loopaudit.rows import audit_row
+    from loopaudit.audit.inputs.rows import audit_row
 
     options = options_of(policies, settings, mode, map_tool_names, failure_level, format, schemas)
     report = new_report(options)

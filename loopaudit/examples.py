@@ -19,9 +19,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from loopaudit import regex
-from loopaudit.emit import Emitter
-from loopaudit.events import Event
+from loopaudit.core import regex
+from loopaudit.core.events import Event
+from loopaudit.readers.emit import Emitter
 
 _TOKEN = regex.lazy(
     r"\[|\]|user\b|say\((?P<said>[^)]*)\)|(?P<name>[\w:.-]+)\((?P<args>(?:\{[^}]*\}|[^)])*)\)(?:(?P<sign>[=!])(?P<out>[^\s\]]*))?(?:\s*x(?P<times>\d+))?"

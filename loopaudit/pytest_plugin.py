@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from loopaudit.gating.checks import Check
+    from loopaudit.core.checks import Check
 
 SUFFIX = ".expect.toml"
 
@@ -41,7 +41,7 @@ class ExpectationFile(pytest.File):
 
     def collect(self) -> Iterable[pytest.Item]:
         """Replay the transcript, and make a test of each check about it."""
-        from loopaudit.errors import LoopauditError
+        from loopaudit.core.errors import LoopauditError
 
         try:
             checks = self._checks()
@@ -61,12 +61,12 @@ class ExpectationFile(pytest.File):
         """
         from datetime import date
 
-        from loopaudit.checking import check
-        from loopaudit.cli._options import replay_options
-        from loopaudit.configuration import config as configs
-        from loopaudit.errors import InputError
-        from loopaudit.gating import expectations
-        from loopaudit.gating.inputs import GateSettings
+        from loopaudit.cli.options_ import replay_options
+        from loopaudit.config import file as configs
+        from loopaudit.core.errors import InputError
+        from loopaudit.gate import expectations
+        from loopaudit.gate.check import check
+        from loopaudit.gate.inputs import GateSettings
 
         folder = self.path.parent
         beside = sorted(
@@ -114,8 +114,8 @@ class ExpectationItem(pytest.Item):
         """What was expected, what was found, and how to accept it."""
         if not excinfo.errisinstance(UnmetExpectationError):
             return str(super().repr_failure(excinfo))
-        from loopaudit.reportkit.checks import told
-        from loopaudit.text import visible
+        from loopaudit.core.text import visible
+        from loopaudit.reports.kit.checks import told
 
         place = f"{self.check.source}: " if self.check.source else ""
         return visible(f"{place}{told(self.check)}")

@@ -7,12 +7,12 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from loopaudit.authoring.loading import policies_from
-from loopaudit.events import Batch, Event, Turn
+from loopaudit.config.policy_files import policies_from
+from loopaudit.core.events import Batch, Event, Turn
+from loopaudit.core.findings import Action
+from loopaudit.core.tools import translator
 from loopaudit.examples import Example, examples_of
-from loopaudit.findings import Action
-from loopaudit.policy import Context, Params, Policy
-from loopaudit.tools import translator
+from loopaudit.policies.contract import Context, Params, Policy
 
 
 def load_policy(file: Path) -> Policy:

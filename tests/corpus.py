@@ -16,12 +16,12 @@ from typing import Any
 import orjson
 import pytest
 
-from loopaudit.emit import Emitter
-from loopaudit.events import Event, Level
-from loopaudit.findings import Problems
-from loopaudit.reader import Reader
-from loopaudit.source import Source
-from loopaudit.totals import Totals
+from loopaudit.core.counts import Totals
+from loopaudit.core.events import Event, Level
+from loopaudit.core.findings import Problems
+from loopaudit.readers.contract import Reader
+from loopaudit.readers.emit import Emitter
+from loopaudit.readers.source import Source
 
 CORPUS = Path(os.environ.get("LOOPAUDIT_CORPUS", Path(__file__).parents[2] / "shared" / "corpus"))
 

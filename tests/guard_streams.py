@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from loopaudit.canonical import NOT_JSON, call_key, parse, text_key
-from loopaudit.engine import Replay
-from loopaudit.events import TEXT, Batch, Call, Event, Result, Turn
-from loopaudit.policy import Context, Mode, Policy, Selected
-from loopaudit.report import Finding, PolicyResult
+from loopaudit.audit.engine import Replay
+from loopaudit.core.canonical import NOT_JSON, call_key, parse, text_key
+from loopaudit.core.counts import Totals
+from loopaudit.core.events import TEXT, Batch, Call, Event, Result, Turn
+from loopaudit.core.report import Finding, PolicyResult
+from loopaudit.core.tools import translator
+from loopaudit.policies.contract import Context, Mode, Policy, Selected
 from loopaudit.testing import words
-from loopaudit.tools import translator
-from loopaudit.totals import Totals
 
 SCHEMAS: dict[str, Any] = {
     "read": {"type": "object", "required": ["a"], "properties": {"a": {"type": ["string", "integer"]}}},

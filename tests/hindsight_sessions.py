@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from loopaudit.emit import Emitter
-from loopaudit.events import Event, Usage
-from loopaudit.findings import Action
+from loopaudit.core.events import Event, Usage
+from loopaudit.core.findings import Action
+from loopaudit.core.report import Finding
 from loopaudit.hindsight.observer import Hindsight, HindsightResult
-from loopaudit.report import Finding
+from loopaudit.readers.emit import Emitter
 
 FAIL = "!"
 """An output that begins with this is a failure with the rest as its text."""

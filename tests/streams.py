@@ -7,11 +7,11 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from loopaudit.canonical import compact
-from loopaudit.convert import Transcriber, Writer
-from loopaudit.emit import Emitter
-from loopaudit.events import LEVELS, TEXT, Batch, Call, Event, Turn, Usage
-from loopaudit.findings import Problems
+from loopaudit.audit.convert import Transcriber, Writer
+from loopaudit.core.canonical import compact
+from loopaudit.core.events import LEVELS, TEXT, Batch, Call, Event, Turn, Usage
+from loopaudit.core.findings import Problems
+from loopaudit.readers.emit import Emitter
 
 Step = tuple[str, tuple[Any, ...], dict[str, Any]]
 

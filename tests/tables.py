@@ -9,11 +9,11 @@ from typing import Any
 
 import msgspec
 
-from loopaudit.discover import discover
-from loopaudit.fileaudit import audit_input
-from loopaudit.report import Report
-from loopaudit.selection import select
-from loopaudit.session import FileAudit, Options
+from loopaudit.audit.inputs.discover import discover
+from loopaudit.audit.one import audit_input
+from loopaudit.audit.session import FileAudit, Options
+from loopaudit.config.selection import select
+from loopaudit.core.report import Report
 
 SAMPLES = Path(__file__).parents[1] / "sample_transcripts"
 OPTIONS = Options(policies=select(["atomcode", "koda", "openclaw"]))

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loopaudit.findings import Action
-from loopaudit.gating.baseline import Baseline, Entry, read, relative_name, write
-from loopaudit.gating.matching import Scope, Seen, compare, update
-from loopaudit.report import Finding
+from loopaudit.core.findings import Action
+from loopaudit.core.report import Finding
+from loopaudit.gate.baseline_file import Baseline, Entry, read, relative_name, write
+from loopaudit.gate.baseline_match import Scope, Seen, compare, update
 from tests.gate_files import HEALTHY, LOOP, Folder, grep
 from tests.gate_files import write as transcript
 

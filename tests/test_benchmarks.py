@@ -17,7 +17,7 @@ from benchmarks.peer_venvs import Peer
 from benchmarks.processes import Ran, run
 from benchmarks.timing import Missing, Outcome, Ratio
 from loopaudit.api import read
-from loopaudit.events import Batch
+from loopaudit.core.events import Batch
 
 ROOT = Path(__file__).parents[1]
 TARGETS = {"pipeline": {"claude": {"goal": 1.0, "gate": 1.2}, "alone, *": {"gate": 10.0}}}

@@ -18,27 +18,28 @@ from typing import Any
 
 import pytest
 
-from loopaudit import remote
-from loopaudit.audit import audit
-from loopaudit.caching import identity, keys
-from loopaudit.caching.cache import LEAST, Cache
-from loopaudit.caching.codec import pack, unpack
-from loopaudit.caching.location import default_folder, folder_for
-from loopaudit.caching.results import Results
-from loopaudit.caching.store import MAX_AGE, TRIM_EVERY, Store
-from loopaudit.comparison import compare
-from loopaudit.discover import discover
-from loopaudit.fileaudit import audit_input
-from loopaudit.findings import Action, Problem
-from loopaudit.inputs import Input
-from loopaudit.policy import Selected
-from loopaudit.registry import readers, reports
-from loopaudit.report import Finding, PolicyResult, Report, TranscriptResult
-from loopaudit.scorekit.explain import explain
-from loopaudit.scorekit.shape import comparison_json
-from loopaudit.selection import select
-from loopaudit.session import FileAudit, Options
-from loopaudit.tables.layout import Columns
+from loopaudit.audit.cache import content as identity
+from loopaudit.audit.cache import keys
+from loopaudit.audit.cache.cache import LEAST, Cache
+from loopaudit.audit.cache.codec import pack, unpack
+from loopaudit.audit.cache.folder import default_folder, folder_for
+from loopaudit.audit.cache.results import Results
+from loopaudit.audit.cache.store import MAX_AGE, TRIM_EVERY, Store
+from loopaudit.audit.inputs import remote
+from loopaudit.audit.inputs.discover import discover
+from loopaudit.audit.inputs.model import Input
+from loopaudit.audit.inputs.tables.layout import Columns
+from loopaudit.audit.one import audit_input
+from loopaudit.audit.run import audit
+from loopaudit.audit.session import FileAudit, Options
+from loopaudit.compare.run import compare
+from loopaudit.config.selection import select
+from loopaudit.core.findings import Action, Problem
+from loopaudit.core.registry import readers, reports
+from loopaudit.core.report import Finding, PolicyResult, Report, TranscriptResult
+from loopaudit.policies.contract import Selected
+from loopaudit.reports.comparison.explain import explain
+from loopaudit.reports.comparison.json_shape import comparison_json
 from tests.corpus import CORPUS
 from tests.gate_files import HEALTHY, LOOP, Folder, lines, write
 from tests.test_cli import CATCH, ROOT, SAMPLES, run
@@ -139,7 +140,7 @@ def test_a_comparison_is_the_same_with_all_that_hindsight_says(tmp_path: Path) -
 
 
 def test_labels_do_not_get_into_the_cache(tmp_path: Path, transcripts: Path) -> None:
-    from loopaudit.labels import LabelledTranscript, Labels
+    from loopaudit.hindsight.labels import LabelledTranscript, Labels
 
     path = str(transcripts / "loop.jsonl")
     labels = Labels([LabelledTranscript(path=path, session="", calls=5, loops=[], redundant=[])])
@@ -428,9 +429,9 @@ def test_label_and_order_of_policies_are_in_the_key() -> None:
 
 def test_equal_options_have_equal_keys_whatever_the_hash_seed() -> None:
     code = (
-        "from loopaudit.caching.keys import options_key, _digest\n"
-        "from loopaudit.fileaudit import Options\n"
-        "from loopaudit.selection import select\n"
+        "from loopaudit.audit.cache.keys import options_key, _digest\n"
+        "from loopaudit.audit.one import Options\n"
+        "from loopaudit.config.selection import select\n"
         "print(options_key(Options(policies=select(['all']))).hex(), _digest({'a': {'x', 'y', 'z'}}).hex())"
     )
     told = {

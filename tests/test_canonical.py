@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopaudit import canonical
-from loopaudit.canonical import NOT_JSON, call_key, dump, parse, text_key
+from loopaudit.core import canonical
+from loopaudit.core.canonical import NOT_JSON, call_key, dump, parse, text_key
 
 
 def key(text: str) -> bytes:

@@ -8,12 +8,12 @@ from typing import Any
 import orjson
 import pytest
 
-from loopaudit.emit import Emitter
+from loopaudit.core.report import Episode
 from loopaudit.hindsight.observer import Hindsight, HindsightResult
 from loopaudit.hindsight.words import KINDS
-from loopaudit.readers.openai_chat import READER
-from loopaudit.report import Episode
-from loopaudit.source import Source
+from loopaudit.readers.emit import Emitter
+from loopaudit.readers.formats.openai_chat import READER
+from loopaudit.readers.source import Source
 from tests.shared_files import CASES as SHARED
 
 OWN = Path(__file__).parent / "cases"

@@ -7,9 +7,9 @@ from typing import Any
 import orjson
 import pytest
 
-from loopaudit.readers.openai_chat import READER
-from loopaudit.recognise import claims
-from loopaudit.source import Source
+from loopaudit.readers.formats.openai_chat import READER
+from loopaudit.readers.recognise import claims
+from loopaudit.readers.source import Source
 from tests.corpus import read_events
 from tests.shared_files import CASES
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from loopaudit.gating.expectations import beside, target
+from loopaudit.gate.expectations import beside, target
 from tests.gate_files import HEALTHY, LOOP, Done, Folder, grep, lines
 from tests.gate_files import write as transcript
 
@@ -318,7 +318,7 @@ def test_damaged_records(suite: Folder) -> None:
 
 CRASH = """
 from dataclasses import dataclass
-from loopaudit.policies.atomcode import POLICY as ATOMCODE
+from loopaudit.policies.guards.atomcode import POLICY as ATOMCODE
 from dataclasses import replace
 
 class Broken:
@@ -426,7 +426,7 @@ def test_two_runs_give_the_same_bytes(suite: Folder) -> None:
 
 
 def test_page_fits_its_width_and_hostile_names_are_harmless(suite: Folder) -> None:
-    from loopaudit.reportkit import cells
+    from loopaudit.reports.kit.page import cells
 
     name = "runs/\x1b[31m::error::\u202e" + "x" * 60 + ".jsonl"
     transcript(suite / name, LOOP)

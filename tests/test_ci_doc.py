@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from loopaudit.configuration.config import GATE
-from loopaudit.configuration.config import SCHEMA as CONFIG
-from loopaudit.gating.baseline import SCHEMA
-from loopaudit.gating.expectations import EXPECT
-from loopaudit.toml.shapecheck import accepts, jsonlike
+from loopaudit.config.file import GATE
+from loopaudit.config.file import SCHEMA as CONFIG
+from loopaudit.config.shapecheck import accepts, jsonlike
+from loopaudit.gate.baseline_file import SCHEMA
+from loopaudit.gate.expectations import EXPECT
 from tests.gate_files import Folder
 
 ROOT = Path(__file__).parents[1]

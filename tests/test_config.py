@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from loopaudit.configuration.config import Config, load_config
-from loopaudit.configuration.starter import starter
-from loopaudit.errors import UsageError
+from loopaudit.config.file import Config, load_config
+from loopaudit.config.starter import starter
+from loopaudit.core.errors import UsageError
 from tests.gate_files import HEALTHY, LOOP, Folder, write
 
 
@@ -280,8 +280,8 @@ def test_tool_names_reach_guards_and_hindsight(folder: Folder) -> None:
 
 
 def test_name_that_a_guard_knows_gives_way_to_the_users_word(folder: Folder) -> None:
-    from loopaudit.events import VALUE, Call
-    from loopaudit.tools import Vocabulary, translator
+    from loopaudit.core.events import VALUE, Call
+    from loopaudit.core.tools import Vocabulary, translator
 
     words = Vocabulary({"edit": "edit_file", "read": "read_file"})
     call = Call("1", 1, "read_file", VALUE, {}, b"")
@@ -333,8 +333,8 @@ def test_every_commented_line_of_init_is_valid_too(folder: Folder) -> None:
 
 
 def test_init_names_every_key() -> None:
-    from loopaudit.configuration.config import GATE, SCHEMA
-    from loopaudit.gating.expectations import EXPECT_IN_CONFIG
+    from loopaudit.config.file import GATE, SCHEMA
+    from loopaudit.gate.expectations import EXPECT_IN_CONFIG
 
     text = starter()
     keys = [*SCHEMA["properties"], *GATE["properties"], *EXPECT_IN_CONFIG["properties"]]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from loopaudit.registry import policies
+from loopaudit.core.registry import policies
 from tests import vectors
 
 SEEDS = {"atomcode", "zagens", "koda", "moltis"}

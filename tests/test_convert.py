@@ -12,20 +12,20 @@ import orjson
 import pytest
 from hypothesis import given, settings
 
-from loopaudit.convert import Converted, Transform, convert
-from loopaudit.emit import Emitter
-from loopaudit.errors import InputError
-from loopaudit.events import Batch, Event, Level, Usage
-from loopaudit.policy import Mode
-from loopaudit.reader import Reader
-from loopaudit.readers.native import READER as NATIVE
-from loopaudit.readers.openai_chat import READER as CHAT
-from loopaudit.recognise import claim
-from loopaudit.registry import policies
-from loopaudit.selection import select
-from loopaudit.session import Options, audit_source
-from loopaudit.source import Source
-from loopaudit.totals import Totals
+from loopaudit.audit.convert import Converted, Transform, convert
+from loopaudit.audit.session import Options, audit_source
+from loopaudit.config.selection import select
+from loopaudit.core.counts import Totals
+from loopaudit.core.errors import InputError
+from loopaudit.core.events import Batch, Event, Level, Usage
+from loopaudit.core.registry import policies
+from loopaudit.policies.contract import Mode
+from loopaudit.readers.contract import Reader
+from loopaudit.readers.emit import Emitter
+from loopaudit.readers.formats.native.reader import READER as NATIVE
+from loopaudit.readers.formats.openai_chat import READER as CHAT
+from loopaudit.readers.recognise import claim
+from loopaudit.readers.source import Source
 from tests.readers.chat_messages import as_lines, call, say, tool, user
 from tests.shared_files import transcripts
 from tests.streams import Step, levels, streams, tell, transcribed, view

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopaudit.emit import MAX_HELD, Emitter
-from loopaudit.events import Batch, Boundary, Event, Turn, Usage
-from loopaudit.tools import declared_schemas
+from loopaudit.core.events import Batch, Boundary, Event, Turn, Usage
+from loopaudit.core.tools import declared_schemas
+from loopaudit.readers.emit import MAX_HELD, Emitter
 
 
 class Recorder:

@@ -10,19 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from loopaudit.audit import audit
-from loopaudit.caching.cache import Cache
-from loopaudit.cli._engines import engine_of
-from loopaudit.comparison import compare
-from loopaudit.errors import UsageError
-from loopaudit.fileaudit import audit_input
-from loopaudit.inputs import Input
-from loopaudit.integrations.ray_engine import RayEngine
-from loopaudit.pool import Engine, processes
-from loopaudit.reports.json import REPORTER
-from loopaudit.scorekit.shape import comparison_json
-from loopaudit.selection import select
-from loopaudit.session import FileAudit, Options
+from loopaudit.audit.cache.cache import Cache
+from loopaudit.audit.inputs.model import Input
+from loopaudit.audit.one import audit_input
+from loopaudit.audit.pool import Engine, processes
+from loopaudit.audit.ray.engine import RayEngine
+from loopaudit.audit.run import audit
+from loopaudit.audit.session import FileAudit, Options
+from loopaudit.cli.engines import engine_of
+from loopaudit.compare.run import compare
+from loopaudit.config.selection import select
+from loopaudit.core.errors import UsageError
+from loopaudit.reports.comparison.json_shape import comparison_json
+from loopaudit.reports.formats.json import REPORTER
 from tests.test_cli import CATCH, SAMPLES, run
 
 OPTIONS = Options(policies=select(["mission"]))

@@ -50,7 +50,7 @@ def broken(tmp_path: Path) -> Path:
     info = tmp_path / "broken-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
-    entries = "crash = broken_guard:POLICY\nnone = json:loads\nother = loopaudit.policies.koda:POLICY\n"
+    entries = "crash = broken_guard:POLICY\nnone = json:loads\nother = loopaudit.policies.guards.koda:POLICY\n"
     (info / "entry_points.txt").write_text(f"[loopaudit.policies]\n{entries}")
     (tmp_path / "broken_guard.py").write_text("raise RuntimeError('no luck')\n")
     return tmp_path
@@ -144,7 +144,7 @@ def test_what_cannot_be_loaded_is_named(package: Path, broken: Path) -> None:
     told = done.stderr.decode()
     assert "'crash' (broken_guard:POLICY) cannot be loaded: RuntimeError: no luck" in told
     assert "'none' (json:loads) is no Policy" in told
-    assert "'other' (loopaudit.policies.koda:POLICY) calls itself 'koda'" in told
+    assert "'other' (loopaudit.policies.guards.koda:POLICY) calls itself 'koda'" in told
     for name in ("crash", "none", "other"):
         done = run("replay", CATCH, "-p", name, PYTHONPATH=path)
         assert (done.returncode, done.stdout) == (5, b"")

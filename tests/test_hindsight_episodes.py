@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from loopaudit.events import Usage
-from loopaudit.hindsight.stretches import NEED, POLL_BUDGET, REDO, RETRY_BUDGET, STALE_BUDGET
+from loopaudit.core.events import Usage
+from loopaudit.hindsight.episodes.verdict import NEED, POLL_BUDGET, REDO, RETRY_BUDGET, STALE_BUDGET
 from loopaudit.hindsight.words import ENDINGS, KINDS
 from tests.hindsight_sessions import Session
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from loopaudit.findings import Action
+from loopaudit.core.findings import Action
+from loopaudit.core.report import Finding, PolicyResult, TranscriptResult
 from loopaudit.hindsight.words import CLASSES, ENDINGS, GRADES, KINDS
-from loopaudit.report import Finding, PolicyResult, TranscriptResult
 from tests.hindsight_sessions import NO_RESULT, Session, firing
 
 A = ("get", {"id": 1}, "a")

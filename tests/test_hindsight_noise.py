@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopaudit.hindsight.noise import CONTEXT, MAX_SPAN, PATTERNS, remove, same_but_for_noise
+from loopaudit.hindsight.calls.noise import CONTEXT, MAX_SPAN, PATTERNS, remove, same_but_for_noise
 
 SAME = [
     ("9 failed in 0.42s", "9 failed in 1.07s", ("duration",)),

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopaudit.emit import Emitter
-from loopaudit.events import Call, Result
-from loopaudit.hindsight.changes import MAX_WAITING, Changes
-from loopaudit.hindsight.edits import Edit, Files, edit_of, edited_paths
-from loopaudit.hindsight.effects import Natures, command_of, effect_of, nature_of, program_of
-from loopaudit.hindsight.failures import _NEEDLES, _category, category_of, failure_of, same_failure
-from loopaudit.hindsight.outputs import Entry, Outputs, digest_of, equal, held_of
-from loopaudit.hindsight.programs import Effect
-from loopaudit.hindsight.requests import asks_for_patience, is_guard_notice, runs_asked, says_go_on
+from loopaudit.core.events import Call, Result
+from loopaudit.hindsight.calls.changes import MAX_WAITING, Changes
+from loopaudit.hindsight.calls.edits import Edit, Files, edit_of, edited_paths
+from loopaudit.hindsight.calls.effects import Natures, command_of, effect_of, nature_of, program_of
+from loopaudit.hindsight.calls.failures import _NEEDLES, _category, category_of, failure_of, same_failure
+from loopaudit.hindsight.calls.outputs import Entry, Outputs, digest_of, equal, held_of
+from loopaudit.hindsight.calls.requests import asks_for_patience, is_guard_notice, runs_asked, says_go_on
+from loopaudit.hindsight.shell.programs import Effect
+from loopaudit.readers.emit import Emitter
 
 # -- effects -------------------------------------------------------------------------------
 

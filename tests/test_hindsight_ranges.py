@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopaudit.hindsight.ranges import (
+from loopaudit.hindsight.calls.ranges import (
     END,
     MAX_PIECES,
     Coverage,
@@ -19,7 +19,7 @@ from loopaudit.hindsight.ranges import (
     patched_paths,
     read_range,
 )
-from loopaudit.hindsight.shell_ranges import may_show_lines, shell_range
+from loopaudit.hindsight.calls.shell_ranges import may_show_lines, shell_range
 
 
 @pytest.mark.parametrize(

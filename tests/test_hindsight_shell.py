@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopaudit.hindsight.judge import cached_judge, judge
-from loopaudit.hindsight.programs import Effect
-from loopaudit.hindsight.shell import MAX_COMMAND, parse
+from loopaudit.hindsight.shell.judge import cached_judge, judge
+from loopaudit.hindsight.shell.parse import MAX_COMMAND, parse
+from loopaudit.hindsight.shell.programs import Effect
 
 LOOKS = """
 ls -la

@@ -11,18 +11,18 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from loopaudit import canonical
-from loopaudit.canonical import call_key
-from loopaudit.events import SLICE, TEXT, VALUE, Call, Result, decode_text
-from loopaudit.hindsight.beginnings import begins_otherwise, first_difference
-from loopaudit.hindsight.edits import edit_of, edited_paths, replaced_in
-from loopaudit.hindsight.effects import Natures
-from loopaudit.hindsight.failing import Failing
-from loopaudit.hindsight.failures import ends_of, excerpt
-from loopaudit.hindsight.noise import same_but_for_noise
+from loopaudit.core import canonical
+from loopaudit.core.canonical import call_key
+from loopaudit.core.events import SLICE, TEXT, VALUE, Call, Result, decode_text
+from loopaudit.hindsight.calls.beginnings import begins_otherwise, first_difference
+from loopaudit.hindsight.calls.edits import edit_of, edited_paths, replaced_in
+from loopaudit.hindsight.calls.effects import Natures
+from loopaudit.hindsight.calls.failing import Failing
+from loopaudit.hindsight.calls.failures import ends_of, excerpt
+from loopaudit.hindsight.calls.noise import same_but_for_noise
+from loopaudit.hindsight.calls.outputs import differences, digest_of, equal
+from loopaudit.hindsight.calls.subject import Subject
 from loopaudit.hindsight.observer import Hindsight
-from loopaudit.hindsight.outputs import differences, digest_of, equal
-from loopaudit.hindsight.subject import Subject
 from tests.hindsight_sessions import Session, judge
 
 words = st.sampled_from(

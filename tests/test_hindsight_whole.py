@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loopaudit.emit import Emitter
-from loopaudit.events import Batch, Event, Turn
-from loopaudit.findings import Action
-from loopaudit.hindsight.history import GENERATION
+from loopaudit.core.events import Batch, Event, Turn
+from loopaudit.core.findings import Action
+from loopaudit.hindsight.calls.history import GENERATION
+from loopaudit.hindsight.calls.outputs import BUDGET
 from loopaudit.hindsight.observer import MAX_AGENTS, Hindsight
-from loopaudit.hindsight.outputs import BUDGET
 from loopaudit.hindsight.words import CLASSES, ENDINGS, GRADES, KINDS
+from loopaudit.readers.emit import Emitter
 from tests.hindsight_sessions import Session, firing, judge
 from tests.streams import Step, levels, streams, tell
 
@@ -168,8 +168,8 @@ def test_memory_is_bounded(distinct: bool) -> None:
     """What is kept of 30,000 calls with results of 2 KB is far less than their 60 MB."""
     import tracemalloc
 
-    from loopaudit.canonical import call_key
-    from loopaudit.events import VALUE, Call, Result
+    from loopaudit.core.canonical import call_key
+    from loopaudit.core.events import VALUE, Call, Result
 
     hindsight = Hindsight()
     hindsight.events([Turn("", "", "Go.")])

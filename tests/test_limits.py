@@ -16,20 +16,24 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopaudit import emit, engine, longlines, memory, source
-from loopaudit.events import Batch, Event
-from loopaudit.expand import Zstd
-from loopaudit.fileaudit import audit_input
-from loopaudit.hindsight import history, observer, outputs
-from loopaudit.hindsight.outputs import Entry, Outputs
-from loopaudit.inputs import Input
-from loopaudit.longlines import numbered
-from loopaudit.memory import Latest
-from loopaudit.readerkit import copies
-from loopaudit.report import TranscriptResult
-from loopaudit.selection import select
-from loopaudit.session import CROWDED, FileAudit, Options
-from loopaudit.source import Source
+from loopaudit.audit import engine
+from loopaudit.audit.inputs.model import Input
+from loopaudit.audit.one import audit_input
+from loopaudit.audit.session import CROWDED, FileAudit, Options
+from loopaudit.config.selection import select
+from loopaudit.core import bounded as memory
+from loopaudit.core.bounded import Latest
+from loopaudit.core.events import Batch, Event
+from loopaudit.core.report import TranscriptResult
+from loopaudit.hindsight import observer
+from loopaudit.hindsight.calls import history, outputs
+from loopaudit.hindsight.calls.outputs import Entry, Outputs
+from loopaudit.readers import emit, source
+from loopaudit.readers import long_lines as longlines
+from loopaudit.readers.expand import Zstd
+from loopaudit.readers.kit import copies
+from loopaudit.readers.long_lines import numbered
+from loopaudit.readers.source import Source
 
 HEADER = b'{"type":"header","format":"loopaudit","version":1,"knows_success":true}\n'
 PACK: dict[str, Callable[[bytes], bytes]] = {"gzip": gzip.compress, "zstd": zstandard.compress}

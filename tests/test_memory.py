@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopaudit.memory import CAP, Counts, Recent
+from loopaudit.core.bounded import CAP, Counts, Recent
 
 keys = st.integers(0, 12)
 

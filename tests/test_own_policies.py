@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import loopaudit
-from loopaudit.authoring.loading import policies_from
-from loopaudit.authoring.skeleton import write_skeleton
-from loopaudit.errors import InputError, PluginError, UsageError
+from loopaudit.cli.skeleton import write_skeleton
+from loopaudit.config.policy_files import policies_from
+from loopaudit.core.errors import InputError, PluginError, UsageError
 from tests.test_cli import CATCH, SAMPLES, run
 
 

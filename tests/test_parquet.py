@@ -15,13 +15,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from loopaudit import parquet
-from loopaudit.audit import audit
-from loopaudit.discover import discover
-from loopaudit.errors import ExitCode
-from loopaudit.inputs import Input
-from loopaudit.report import Report
-from loopaudit.tables.layout import Columns
+from loopaudit.audit.inputs import parquet
+from loopaudit.audit.inputs.discover import discover
+from loopaudit.audit.inputs.model import Input
+from loopaudit.audit.inputs.tables.layout import Columns
+from loopaudit.audit.run import audit
+from loopaudit.core.errors import ExitCode
+from loopaudit.core.report import Report
 from tests.tables import FILES, OPTIONS, audited, chat, message_columns, names, outcome, write
 
 pa = pytest.importorskip("pyarrow")

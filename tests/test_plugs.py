@@ -217,8 +217,8 @@ def test_the_plugin_is_offered_to_pytest() -> None:
 def test_the_page_of_the_html_report_lies_in_the_package() -> None:
     from importlib.resources import files
 
-    from loopaudit.reports.html import SCRIPTS
+    from loopaudit.reports.formats.html import SCRIPTS
 
-    folder = files("loopaudit.reportkit") / "html_assets"
+    folder = files("loopaudit.reports.kit") / "html_assets"
     names = {item.name for item in folder.iterdir() if not item.name.startswith(".")}
     assert names == {*SCRIPTS, "page.css", "page.html"}

@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
-from loopaudit.events import Batch, Turn
+from loopaudit.core.events import Batch, Turn
+from loopaudit.core.findings import Action
+from loopaudit.core.registry import policies
 from loopaudit.examples import examples_of
-from loopaudit.findings import Action
-from loopaudit.policy import HEADINGS, Policy
-from loopaudit.registry import policies
+from loopaudit.policies.contract import HEADINGS, Policy
 from loopaudit.testing import check_examples
 from tests.guard_streams import context_for
 

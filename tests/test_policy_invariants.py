@@ -13,11 +13,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from loopaudit.events import SLICE, TEXT, TOKEN_LIMIT, VALUE, Batch, Call, Event, Result, Turn
-from loopaudit.findings import Action
-from loopaudit.memory import Recent
-from loopaudit.policy import Context, Mode, Params
-from loopaudit.registry import policies
+from loopaudit.core.bounded import Recent
+from loopaudit.core.events import SLICE, TEXT, TOKEN_LIMIT, VALUE, Batch, Call, Event, Result, Turn
+from loopaudit.core.findings import Action
+from loopaudit.core.registry import policies
+from loopaudit.policies.contract import Context, Mode, Params
 from tests.guard_streams import C, call, context_for, events, findings, replayed, streams
 
 pytestmark = pytest.mark.usefixtures("untraced")

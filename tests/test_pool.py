@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from loopaudit import pool
-from loopaudit.audit import audit
-from loopaudit.inputs import Input
-from loopaudit.selection import select
-from loopaudit.session import Options
+from loopaudit.audit import pool
+from loopaudit.audit.inputs.model import Input
+from loopaudit.audit.run import audit
+from loopaudit.audit.session import Options
+from loopaudit.config.selection import select
 from tests.test_cli import SAMPLES, run
 
 

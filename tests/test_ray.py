@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 
 import loopaudit
-from loopaudit.errors import InputError, UsageError
-from loopaudit.fileaudit import audit_input
-from loopaudit.inputs import Input
-from loopaudit.integrations import ray as integration
-from loopaudit.integrations import ray_engine
-from loopaudit.integrations.ray_connection import RayError
-from loopaudit.integrations.ray_engine import RayEngine
-from loopaudit.report import Report
-from loopaudit.reports.json import REPORTER
-from loopaudit.selection import select
-from loopaudit.session import FileAudit, Options
+from loopaudit.audit.inputs.model import Input
+from loopaudit.audit.one import audit_input
+from loopaudit.audit.ray import dataset as integration
+from loopaudit.audit.ray import engine as ray_engine
+from loopaudit.audit.ray.connection import RayError
+from loopaudit.audit.ray.engine import RayEngine
+from loopaudit.audit.session import FileAudit, Options
+from loopaudit.config.selection import select
+from loopaudit.core.errors import InputError, UsageError
+from loopaudit.core.report import Report
+from loopaudit.reports.formats.json import REPORTER
 from tests.test_cli import CATCH, SAMPLES, run
 
 pytestmark = [

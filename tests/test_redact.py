@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopaudit.canonical import NOT_JSON, call_key, parse, text_key
-from loopaudit.convert import convert
-from loopaudit.recognise import recognise
-from loopaudit.redact import KEPT_WORDS, KNOWN_NAMES, Redactor
-from loopaudit.registry import policies
-from loopaudit.selection import select
-from loopaudit.session import Options, audit_source
-from loopaudit.source import Source
+from loopaudit.audit.convert import convert
+from loopaudit.audit.redact import KEPT_WORDS, KNOWN_NAMES, Redactor
+from loopaudit.audit.session import Options, audit_source
+from loopaudit.config.selection import select
+from loopaudit.core.canonical import NOT_JSON, call_key, parse, text_key
+from loopaudit.core.registry import policies
+from loopaudit.readers.recognise import recognise
+from loopaudit.readers.source import Source
 from tests.corpus import CORPUS
 from tests.test_cli import SAMPLES, run
 

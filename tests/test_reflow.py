@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from loopaudit.catalogue import docstring
-from loopaudit.reflow import WIDEST, reflow
-from loopaudit.registry import policies
+from loopaudit.cli.catalogue import docstring
+from loopaudit.cli.reflow import WIDEST, reflow
+from loopaudit.core.registry import policies
 
 TEXT = """A summary that is long
 and goes on.

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopaudit import regex
+from loopaudit.core import regex
 
 
 @given(st.text("ab1 -\n", max_size=8))

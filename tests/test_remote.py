@@ -15,13 +15,13 @@ from typing import Any, ClassVar
 import pytest
 
 import loopaudit
-from loopaudit import remote, stores
-from loopaudit.audit import audit
-from loopaudit.configuration.config import load_config
-from loopaudit.discover import discover
-from loopaudit.errors import ExitCode, InputError, UsageError
-from loopaudit.report import Report
-from loopaudit.urls import is_web, scheme_of, shown_url
+from loopaudit.audit.inputs import remote, stores
+from loopaudit.audit.inputs.discover import discover
+from loopaudit.audit.run import audit
+from loopaudit.config.file import load_config
+from loopaudit.core.errors import ExitCode, InputError, UsageError
+from loopaudit.core.report import Report
+from loopaudit.core.urls import is_web, scheme_of, shown_url
 from tests.tables import FILES, OPTIONS, SAMPLES, audited, chat, names, outcome, write
 
 fsspec = pytest.importorskip("fsspec")

@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import loopaudit
-from loopaudit.errors import ExitCode, UsageError
-from loopaudit.rows import audit_row
-from loopaudit.tables.values import layouts
+from loopaudit.audit.inputs.rows import audit_row
+from loopaudit.audit.inputs.tables.values import layouts
+from loopaudit.core.errors import ExitCode, UsageError
 from tests.tables import FILES, OPTIONS, audited, chat, decoded, outcome
 
 pa = pytest.importorskip("pyarrow")

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from loopaudit.audit import audit
-from loopaudit.registry import readers
-from loopaudit.report import TranscriptResult
-from loopaudit.selection import MISSION, select
-from loopaudit.session import Options
+from loopaudit.audit.run import audit
+from loopaudit.audit.session import Options
+from loopaudit.config.selection import MISSION, select
+from loopaudit.core.registry import readers
+from loopaudit.core.report import TranscriptResult
 
 SAMPLES = Path(__file__).parents[1] / "sample_transcripts"
 FILES = sorted(p for p in SAMPLES.iterdir() if p.suffix in (".json", ".jsonl"))

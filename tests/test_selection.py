@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from loopaudit.errors import UsageError
-from loopaudit.selection import MISSION, select
+from loopaudit.config.selection import MISSION, select
+from loopaudit.core.errors import UsageError
 
 
 def labels(*specs: str, settings: tuple[str, ...] = ()) -> list[str]:

@@ -8,12 +8,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from loopaudit.configuration import config
-from loopaudit.configuration.policies import parameter_schema
-from loopaudit.gating import baseline, expectations
-from loopaudit.registry import policies
-from loopaudit.toml import shapecheck
-from loopaudit.toml.shapecheck import accepts, explain
+from loopaudit.config import file as config
+from loopaudit.config import shapecheck
+from loopaudit.config.params import parameter_schema
+from loopaudit.config.shapecheck import accepts, explain
+from loopaudit.core.registry import policies
+from loopaudit.gate import baseline_file as baseline
+from loopaudit.gate import expectations
 
 SCHEMAS: dict[str, Any] = {
     "config": config.SCHEMA,

@@ -13,9 +13,9 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopaudit.errors import InputError
-from loopaudit.partial import complete_prefix
-from loopaudit.source import Source, exact_loads, tolerant_loads
+from loopaudit.core.errors import InputError
+from loopaudit.readers.partial_json import complete_prefix
+from loopaudit.readers.source import Source, exact_loads, tolerant_loads
 
 RECORDS = [{"n": n, "text": "zeile\u2028ä" * 3} for n in range(120)]
 LINES = b"".join(json.dumps(r, ensure_ascii=False).encode() + b"\n" for r in RECORDS)

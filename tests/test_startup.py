@@ -11,7 +11,7 @@ import pytest
 from tests.test_cli import CATCH, ROOT
 
 HEAVY = {"pydantic", "jsonschema", "asyncio", "multiprocessing", "importlib.metadata", "ray", "pyarrow", "fsspec"}
-HEAVY |= {"loopaudit.parquet", "loopaudit.remote", "loopaudit.tables.columns"}
+HEAVY |= {"loopaudit.audit.inputs.parquet", "loopaudit.audit.inputs.remote", "loopaudit.audit.inputs.tables.columns"}
 
 
 def loaded(*arguments: object) -> set[str]:
@@ -32,14 +32,25 @@ def loaded(*arguments: object) -> set[str]:
 @pytest.mark.parametrize(
     ("arguments", "more"),
     [
-        (("--version",), {"typer", "rich", "msgspec", "orjson", "loopaudit.events"}),
-        (("--help",), {"rich", "msgspec", "loopaudit.engine", "loopaudit.source"}),
-        (("replay", "--help"), {"rich", "msgspec", "loopaudit.engine", "loopaudit.source"}),
-        (("replay", CATCH), {"rich", "loopaudit.readers.openai_chat", "loopaudit.policies.crush", "loopaudit.pool"}),
-        (("replay", CATCH, "--report", "json"), {"rich", "loopaudit.reports.html", "zstandard", "tomllib"}),
-        (("convert", CATCH), {"rich", "loopaudit.engine", "loopaudit.hindsight.observer"}),
-        (("watch", "--help"), {"rich", "msgspec", "loopaudit.engine", "loopaudit.source"}),
-        (("watch", CATCH, "--until-idle", "0"), {"rich", "loopaudit.pool", "loopaudit.policies.crush", "zstandard"}),
+        (("--version",), {"typer", "rich", "msgspec", "orjson", "loopaudit.core.events"}),
+        (("--help",), {"rich", "msgspec", "loopaudit.audit.engine", "loopaudit.readers.source"}),
+        (("replay", "--help"), {"rich", "msgspec", "loopaudit.audit.engine", "loopaudit.readers.source"}),
+        (
+            ("replay", CATCH),
+            {
+                "rich",
+                "loopaudit.readers.formats.openai_chat",
+                "loopaudit.policies.guards.crush",
+                "loopaudit.audit.pool",
+            },
+        ),
+        (("replay", CATCH, "--report", "json"), {"rich", "loopaudit.reports.formats.html", "zstandard", "tomllib"}),
+        (("convert", CATCH), {"rich", "loopaudit.audit.engine", "loopaudit.hindsight.observer"}),
+        (("watch", "--help"), {"rich", "msgspec", "loopaudit.audit.engine", "loopaudit.readers.source"}),
+        (
+            ("watch", CATCH, "--until-idle", "0"),
+            {"rich", "loopaudit.audit.pool", "loopaudit.policies.guards.crush", "zstandard"},
+        ),
     ],
     ids=lambda value: " ".join(map(str, value)).replace(str(CATCH), "FILE") if isinstance(value, tuple) else "",
 )

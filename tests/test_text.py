@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopaudit import text
+from loopaudit.core import text
 
 HOSTILE = [
     "\x1b[31mred\x1b[0m",

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopaudit.toml.text import error_place, key, locate, value
+from loopaudit.config.toml_text import error_place, key, locate, value
 
 DOCUMENT = '''\
 # [not.a.table]

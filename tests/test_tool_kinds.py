@@ -7,8 +7,8 @@ from typing import Any
 import orjson
 import pytest
 
-from loopaudit.events import SLICE, TEXT, VALUE, Call
-from loopaudit.tools import Translator, Vocabulary, kind_of
+from loopaudit.core.events import SLICE, TEXT, VALUE, Call
+from loopaudit.core.tools import Translator, Vocabulary, kind_of
 
 
 def recorded(name: str, arguments: Any, form: int) -> Call:

@@ -18,11 +18,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopaudit.events import Batch, Event
-from loopaudit.reader import Reader
-from loopaudit.readerkit import chat_reading
-from loopaudit.readers import anthropic_messages, claude_code, codex, native, openai_chat
-from loopaudit.registry import readers
+from loopaudit.core.events import Batch, Event
+from loopaudit.core.registry import readers
+from loopaudit.readers.contract import Reader
+from loopaudit.readers.formats import anthropic_messages, openai_chat
+from loopaudit.readers.formats.claude_code import reader as claude_code
+from loopaudit.readers.formats.codex import reader as codex
+from loopaudit.readers.formats.native import reader as native
+from loopaudit.readers.kit.chat import read as chat_reading
 from tests.corpus import CORPUS, all_rows, path_of, read_events
 from tests.readers.damage import VALUES, changed, paths
 
@@ -84,8 +87,8 @@ def assert_both_agree(name: str, content: bytes | Path) -> None:
 
 def samples() -> Iterator[tuple[str, Path]]:
     """Our own transcripts in the formats with a fast path."""
-    from loopaudit.recognise import claim
-    from loopaudit.source import Source
+    from loopaudit.readers.recognise import claim
+    from loopaudit.readers.source import Source
 
     for path in sorted([*ROOT.glob("sample_transcripts/*.json*"), *ROOT.glob("sample_transcripts/formats/*.json*")]):
         with Source(path) as source:

@@ -14,13 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from loopaudit.readerkit.native import TYPES
-from loopaudit.readerkit.native_schema import mismatches, schema, strictly
-from loopaudit.readers.native import READER as NATIVE
-from loopaudit.readers.openai_chat import READER as CHAT
-from loopaudit.recognise import claim
-from loopaudit.source import Source
-from loopaudit.validate import LIMIT, Validation, validate
+from loopaudit.audit.validate import LIMIT, Validation, validate
+from loopaudit.readers.formats.native.reader import READER as NATIVE
+from loopaudit.readers.formats.native.records import TYPES
+from loopaudit.readers.formats.native.schema import mismatches, schema, strictly
+from loopaudit.readers.formats.openai_chat import READER as CHAT
+from loopaudit.readers.recognise import claim
+from loopaudit.readers.source import Source
 from tests.readers.chat_messages import as_lines, call, say, tool, user
 from tests.shared_files import transcripts
 from tests.streams import Step, streams, transcribed

@@ -17,9 +17,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loopaudit.errors import ExitCode, InputError
-from loopaudit.watching.lines import firing_line, notice_lines, summary_line
-from loopaudit.watching.watch import STOP, Plan, Watch
+from loopaudit.audit.watch.watch import STOP, Plan, Watch
+from loopaudit.cli.watch_lines import firing_line, notice_lines, summary_line
+from loopaudit.core.errors import ExitCode, InputError
 from tests.test_cli import SAMPLES
 from tests.watching import OPTIONS, Live, Pen, Step, grep_loop, replayed, sessions, told
 

@@ -16,7 +16,7 @@ from typing import IO
 import pytest
 from jsonschema import Draft202012Validator
 
-from loopaudit.authoring.skeleton import write_skeleton
+from loopaudit.cli.skeleton import write_skeleton
 from tests.reports.test_machine import SCHEMA
 from tests.test_cli import CATCH, DAMAGED, HEALTHY, ROOT, run
 from tests.watching import Pen, Step, grep_loop

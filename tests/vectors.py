@@ -11,10 +11,10 @@ from typing import Any
 
 import orjson
 
-from loopaudit.canonical import NOT_JSON, call_key, parse, text_key
-from loopaudit.events import TEXT, Batch, Call, Result, Turn
-from loopaudit.findings import Action
-from loopaudit.policy import Context, Policy
+from loopaudit.core.canonical import NOT_JSON, call_key, parse, text_key
+from loopaudit.core.events import TEXT, Batch, Call, Result, Turn
+from loopaudit.core.findings import Action
+from loopaudit.policies.contract import Context, Policy
 
 DATA = Path(__file__).parent / "data"
 FOLDER = Path(os.environ.get("LOOPAUDIT_CONFORMANCE", Path(__file__).parents[2] / "shared" / "conformance"))

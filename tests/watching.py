@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from loopaudit.fileaudit import audit_input
-from loopaudit.inputs import Input
-from loopaudit.report import Finding
-from loopaudit.selection import select
-from loopaudit.session import FileAudit, Options
-from loopaudit.watching.telling import Firing, Notice
-from loopaudit.watching.watch import Plan, Watch
+from loopaudit.audit.inputs.model import Input
+from loopaudit.audit.one import audit_input
+from loopaudit.audit.session import FileAudit, Options
+from loopaudit.audit.watch.notices import Firing, Notice
+from loopaudit.audit.watch.watch import Plan, Watch
+from loopaudit.config.selection import select
+from loopaudit.core.report import Finding
 
 OPTIONS = Options(policies=select(["mission", "openhands-sdk", "crush"]), hindsight=False)
 

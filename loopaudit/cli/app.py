@@ -15,8 +15,8 @@ from pathlib import Path
 
 import typer
 
-from loopaudit.cli._writing import report_error
-from loopaudit.errors import ExitCode, LoopauditError
+from loopaudit.cli.writing_ import report_error
+from loopaudit.core.errors import ExitCode, LoopauditError
 
 EPILOG = (
     "Exit codes: 0 done, nothing that fails the run; 1 a finding that --fail-on or a threshold names; 2 wrong usage "
@@ -27,7 +27,7 @@ EPILOG = (
 
 def command_names() -> list[str]:
     """Names of all commands, by the modules in this folder (``new_policy`` is ``new-policy``)."""
-    here = Path(__file__).parent
+    here = Path(__file__).parent / "commands"
     modules = (p.stem for p in here.glob("*.py"))
     return sorted(m.replace("_", "-") for m in modules if m != "app" and not m.startswith("_"))
 
@@ -37,7 +37,7 @@ _HELP = re.compile(r'^def command\(.*?\) -> None:\n    """(.*?)"""', re.DOTALL |
 
 def help_of(name: str) -> str:
     """The help of a command, without importing its module."""
-    source = Path(__file__).with_name(name.replace("-", "_") + ".py").read_text(encoding="utf-8")
+    source = (Path(__file__).parent / "commands" / (name.replace("-", "_") + ".py")).read_text(encoding="utf-8")
     found = _HELP.search(source)
     return found[1] if found is not None else ""
 
@@ -66,7 +66,7 @@ def build(name: str | None) -> typer.Typer:
             raise typer.Exit
 
     if name is not None:
-        module = import_module(f"loopaudit.cli.{name.replace('-', '_')}")
+        module = import_module(f"loopaudit.cli.commands.{name.replace('-', '_')}")
         app.command(name, epilog=getattr(module, "EPILOG", None))(module.command)
     for other in command_names() if name is None else ():
         app.command(other, help=help_of(other))(lambda: None)

@@ -11,10 +11,10 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Final
 
-from loopaudit.findings import Action
+from loopaudit.core.findings import Action
+from loopaudit.core.report import Episode, Finding, Grade
 from loopaudit.hindsight.record import Record
 from loopaudit.hindsight.words import GRADES, CallClass
-from loopaudit.report import Episode, Finding, Grade
 
 MAX_EVIDENCE: Final = 4
 

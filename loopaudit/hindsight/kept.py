@@ -1,6 +1,6 @@
 """Hindsight as data: what a finished judgement rests on, to be written down and taken up again.
 
-A :class:`~loopaudit.report.Ledger` has functions that judge further firings. They rest on one
+A :class:`~loopaudit.core.report.Ledger` has functions that judge further firings. They rest on one
 :class:`~loopaudit.hindsight.observer.HindsightResult`, which is arrays of numbers and the
 episodes of the transcript; it is made anew from them.
 """
@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 import msgspec
 
+from loopaudit.core.report import Episode, Ledger
 from loopaudit.hindsight.observer import HindsightResult
 from loopaudit.hindsight.record import Lane, Record
-from loopaudit.report import Episode, Ledger
 
 
 class Kept(msgspec.Struct, array_like=True, frozen=True):

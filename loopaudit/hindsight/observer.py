@@ -10,18 +10,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from loopaudit.events import Batch, Boundary, Event, Turn
-from loopaudit.hindsight.effects import Natures, nature_of
-from loopaudit.hindsight.episodes import Tracker
+from loopaudit.core.events import Batch, Boundary, Event, Turn
+from loopaudit.core.report import Episode, Finding, Grade, TranscriptResult
+from loopaudit.core.tools import Kind
+from loopaudit.hindsight.calls.effects import Natures, nature_of
+from loopaudit.hindsight.calls.history import History
+from loopaudit.hindsight.calls.outputs import Outputs
+from loopaudit.hindsight.calls.requests import is_guard_notice, says_go_on
+from loopaudit.hindsight.calls.subject import MAY_BRING_NOTHING
+from loopaudit.hindsight.episodes.tracker import Tracker
 from loopaudit.hindsight.grades import Grader
-from loopaudit.hindsight.history import History
-from loopaudit.hindsight.outputs import Outputs
 from loopaudit.hindsight.record import FAILED, PROGRESS, Lane, Record
-from loopaudit.hindsight.requests import is_guard_notice, says_go_on
-from loopaudit.hindsight.subject import MAY_BRING_NOTHING
 from loopaudit.hindsight.words import CLASSES, FIRST, INFORMATIVE, RECHECK, RECOVERED, REDUNDANT, CallClass
-from loopaudit.report import Episode, Finding, Grade, TranscriptResult
-from loopaudit.tools import Kind
 
 MAX_AGENTS: Final = 1024
 """Agents of one conversation whose past is remembered at the same time."""

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopaudit import canonical
-from loopaudit.events import SLICE, TEXT, VALUE, Call
-from loopaudit.guardkit import arguments
-from loopaudit.guardkit.dialects import js_number, parse_go, parse_js, parse_py
+from loopaudit.core import canonical
+from loopaudit.core.events import SLICE, TEXT, VALUE, Call
+from loopaudit.policies.kit import arguments
+from loopaudit.policies.kit.json_dialects import js_number, parse_go, parse_js, parse_py
 
 KEYS = {
     "js": arguments.js_key,

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loopaudit.guardkit.chanting import Chanting, GeminiChanting, QwenChanting
-from loopaudit.guardkit.utf16 import BLANKS, units
+from loopaudit.policies.kit.chanting import Chanting, GeminiChanting, QwenChanting
+from loopaudit.policies.kit.utf16 import BLANKS, units
 
 BLANK = re.escape(BLANKS)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loopaudit.guardkit.git_overview import is_overview
+from loopaudit.policies.guards.qwen_code.git_overview import is_overview
 
 
 @pytest.mark.parametrize(

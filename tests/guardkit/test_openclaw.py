@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loopaudit.events import VALUE, Call, Result
-from loopaudit.guardkit.openclaw_counts import argument_churn, no_progress, ping_pong, unknown_run
-from loopaudit.guardkit.openclaw_records import Record, Window, changed_something, is_poll
+from loopaudit.core.events import VALUE, Call, Result
+from loopaudit.policies.guards.openclaw.counts import argument_churn, no_progress, ping_pong, unknown_run
+from loopaudit.policies.guards.openclaw.records import Record, Window, changed_something, is_poll
 
 
 def call(name: str, action: str | None = None, number: int = 1) -> Call:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from loopaudit.events import Batch, Result
-from loopaudit.guardkit.openhands import Observation, alike, alike_two_apart, thought
+from loopaudit.core.events import Batch, Result
+from loopaudit.policies.kit.openhands import Observation, alike, alike_two_apart, thought
 
 
 def failure(output: str, error: str | None = None, *, worded: bool = True) -> Result:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopaudit.events import TOKEN_LIMIT, Result
-from loopaudit.guardkit.outcomes import CAP, Outcomes
+from loopaudit.core.events import TOKEN_LIMIT, Result
+from loopaudit.policies.kit.results import CAP, Outcomes
 
 steps = st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["x", "y", "X"]), st.booleans()), max_size=40)
 

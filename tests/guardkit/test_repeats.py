@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loopaudit.guardkit.repeats import Repetitions, repeated
+from loopaudit.policies.guards.forgecode.repeats import Repetitions, repeated
 
 
 def slowly(keys: Sequence[int]) -> tuple[int, int] | None:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopaudit.events import TOKEN_LIMIT, Result
-from loopaudit.guardkit.result import BEGINNING, HEAD, head, said
+from loopaudit.core.events import TOKEN_LIMIT, Result
+from loopaudit.policies.kit.result import BEGINNING, HEAD, head, said
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loopaudit.guardkit.similarity import EDIT_LIMIT, WORDS_LIMIT, Similarity, Text, keyed_text, levenshtein
+from loopaudit.policies.guards.agent_loop_guard.similarity import (
+    EDIT_LIMIT,
+    WORDS_LIMIT,
+    Similarity,
+    Text,
+    keyed_text,
+    levenshtein,
+)
 
 
 def distance(a: str, b: str) -> int:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopaudit.guardkit.cycle import Cycles
-from loopaudit.guardkit.streak import Streak
+from loopaudit.policies.kit.cycles import Cycles
+from loopaudit.policies.kit.streak import Streak
 
 
 def test_streak_counts_equal_keys_in_a_row() -> None:

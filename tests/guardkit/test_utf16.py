@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopaudit.guardkit.utf16 import BLANKS, SPACE, trim, units, words
+from loopaudit.policies.kit.utf16 import BLANKS, SPACE, trim, units, words
 
 odd_texts = st.text(alphabet="ab \t\n\x0b\x1c\x1f\x85\xa0\u180e\u2003\u2028\ufeff\ud800é😀", max_size=30)
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from loopaudit.registry import policies
+from loopaudit.core.registry import policies
 from tests import vectors
 
 pytestmark = pytest.mark.live

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loopaudit.events import Batch, Turn
-from loopaudit.findings import Action
-from loopaudit.policies.agent_loop_guard import POLICY, AgentLoopGuardParams
-from loopaudit.policy import Context
+from loopaudit.core.events import Batch, Turn
+from loopaudit.core.findings import Action
+from loopaudit.policies.contract import Context
+from loopaudit.policies.guards.agent_loop_guard.guard import POLICY, AgentLoopGuardParams
 from tests.guard_streams import USER, C, events, replayed, said
 
 WORDS = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu".split()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from loopaudit.policies.crewai import POLICY
+from loopaudit.policies.guards.crewai import POLICY
 from tests.guard_streams import USER, C, events, replayed, said
 
 READ = C("read", '{"a":1}')

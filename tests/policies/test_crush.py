@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from loopaudit.events import SLICE, Batch, Call, Result
-from loopaudit.policies.crush import POLICY, CrushParams
+from loopaudit.core.events import SLICE, Batch, Call, Result
+from loopaudit.policies.guards.crush import POLICY, CrushParams
 from tests.guard_streams import USER, C, call, context_for, said
 
 A = C("a", '{"n":1}')

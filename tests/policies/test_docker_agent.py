@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from loopaudit.policies.docker_agent import POLICY, DockerAgentParams
+from loopaudit.policies.guards.docker_agent import POLICY, DockerAgentParams
 from tests.guard_streams import USER, C, events, findings, said
 
 READ = C("read", '{"a":1}')

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from loopaudit.policies.exoclaw import POLICY, ExoclawParams
+from loopaudit.policies.guards.exoclaw import POLICY, ExoclawParams
 from tests.guard_streams import USER, C, said
 
 A = C("read", '{"a":1}')

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from loopaudit.events import Batch
-from loopaudit.policies.forgecode import POLICY, ForgecodeParams
-from loopaudit.policy import Context
+from loopaudit.core.events import Batch
+from loopaudit.policies.contract import Context
+from loopaudit.policies.guards.forgecode.guard import POLICY, ForgecodeParams
 from tests.guard_streams import USER, C, events, said
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from loopaudit.events import Batch
-from loopaudit.findings import Action
-from loopaudit.policies.gemini_cli import POLICY, GeminiCliParams
-from loopaudit.policy import Context
+from loopaudit.core.events import Batch
+from loopaudit.core.findings import Action
+from loopaudit.policies.contract import Context
+from loopaudit.policies.guards.gemini_cli import POLICY, GeminiCliParams
 from tests.guard_streams import USER, C, call, events, findings, replayed, said
 
 CHANT = "and then it all begins again, the very same words as before, "

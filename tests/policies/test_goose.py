@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from loopaudit.policies.goose import POLICY, GooseParams
-from loopaudit.policy import Context
+from loopaudit.policies.contract import Context
+from loopaudit.policies.guards.goose import POLICY, GooseParams
 from tests.guard_streams import USER, C, events, findings, said, words
 
 

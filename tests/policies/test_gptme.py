@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from loopaudit.errors import UsageError
-from loopaudit.findings import Decision
-from loopaudit.policies.gptme import POLICY, GptmeParams, likely_cause
+from loopaudit.core.errors import UsageError
+from loopaudit.core.findings import Decision
+from loopaudit.policies.guards.gptme import POLICY, GptmeParams, likely_cause
 from tests.guard_streams import USER, C, call, events, replayed, said
 
 A, B = C("read", '{"a":1}'), C("read", '{"a":2}')

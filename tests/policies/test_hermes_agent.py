@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from loopaudit.events import SLICE, VALUE, Call
-from loopaudit.policies.hermes_agent import POLICY, HermesAgentParams, identity
+from loopaudit.core.events import SLICE, VALUE, Call
+from loopaudit.policies.guards.hermes_agent import POLICY, HermesAgentParams, identity
 from tests.guard_streams import USER, C, call, events, replayed, said
 
 HARD = HermesAgentParams(hard_stop_enabled=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from loopaudit.policies.iteration_cap import POLICY, IterationCapParams
+from loopaudit.policies.guards.iteration_cap import POLICY, IterationCapParams
 from tests.guard_streams import USER, C, events, findings, replayed, said
 
 CALL = C("ls")

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from loopaudit.findings import Action
-from loopaudit.policies.kimi_cli import POLICY, KimiCliParams, lenient_key
+from loopaudit.core.findings import Action
+from loopaudit.policies.guards.kimi_cli import POLICY, KimiCliParams, lenient_key
 from tests.guard_streams import USER, C, call, events, findings, replayed, said
 
 READ = C("read", '{"a":1}')

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from loopaudit.canonical import dump
-from loopaudit.events import SLICE, VALUE, Batch
-from loopaudit.findings import Action
-from loopaudit.policies.koda import LONG, POLICY, KodaParams, beginning
-from loopaudit.policy import Context
+from loopaudit.core.canonical import dump
+from loopaudit.core.events import SLICE, VALUE, Batch
+from loopaudit.core.findings import Action
+from loopaudit.policies.contract import Context
+from loopaudit.policies.guards.koda import LONG, POLICY, KodaParams, beginning
 from tests.guard_streams import USER, C, call, events, findings, replayed, said
 
 READ = C("Read", '{"a":1}')

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopaudit.canonical import dump
-from loopaudit.engine import Replay
-from loopaudit.events import TOKEN_LIMIT, Batch
-from loopaudit.findings import Action, Decision
-from loopaudit.guardkit.moltis_failures import spell
-from loopaudit.policies.moltis import POLICY, MoltisParams
-from loopaudit.policy import Context, Selected
-from loopaudit.totals import Totals
+from loopaudit.audit.engine import Replay
+from loopaudit.core.canonical import dump
+from loopaudit.core.counts import Totals
+from loopaudit.core.events import TOKEN_LIMIT, Batch
+from loopaudit.core.findings import Action, Decision
+from loopaudit.policies.contract import Context, Selected
+from loopaudit.policies.guards.moltis.failures import spell
+from loopaudit.policies.guards.moltis.guard import POLICY, MoltisParams
 from tests.guard_streams import USER, C, call, context_for, events, findings, said
 
 BOOM = C("run", '{"a":1}', "", "boom")

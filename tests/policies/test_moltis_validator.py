@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from loopaudit.canonical import NOT_JSON, dump, parse
-from loopaudit.guardkit.moltis_arguments import check, coerce, type_name
+from loopaudit.core.canonical import NOT_JSON, dump, parse
+from loopaudit.policies.guards.moltis.arguments import check, coerce, type_name
 from tests import vectors
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from loopaudit.events import Batch, Turn
-from loopaudit.policies.openclaw import POLICY, OpenclawParams
-from loopaudit.policy import Context
+from loopaudit.core.events import Batch, Turn
+from loopaudit.policies.contract import Context
+from loopaudit.policies.guards.openclaw.guard import POLICY, OpenclawParams
 from tests.guard_streams import USER, C, events, replayed, said
 
 READ = C("read", '{"a":1}', "x")

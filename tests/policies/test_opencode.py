@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from loopaudit.policies.opencode import POLICY, OpencodeParams
+from loopaudit.policies.guards.opencode import POLICY, OpencodeParams
 from tests.guard_streams import USER, C, said
 
 READ = C("read", '{"a":1,"b":2}')

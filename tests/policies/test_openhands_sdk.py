@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from loopaudit.events import Batch
-from loopaudit.policies.openhands_sdk import POLICY, OpenhandsSdkParams
-from loopaudit.policy import Context
+from loopaudit.core.events import Batch
+from loopaudit.policies.contract import Context
+from loopaudit.policies.guards.openhands_sdk import POLICY, OpenhandsSdkParams
 from tests.guard_streams import USER, C, call, events, replayed, said
 
 A, B = C("read", '{"a":1}', "x"), C("read", '{"a":2}', "y")

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopaudit.events import Batch
-from loopaudit.policies.openrouter_agent import (
+from loopaudit.core.events import Batch
+from loopaudit.policies.contract import Context
+from loopaudit.policies.guards.openrouter_agent import (
     POLICY,
     WINDOW_UNITS,
     OpenrouterAgentParams,
     repeats_at_end,
     tail_words,
 )
-from loopaudit.policy import Context
 from tests.guard_streams import USER, C, events, replayed, said
 
 A, B, LS = C("read", '{"a":1}'), C("read", '{"a":2}'), C("ls")

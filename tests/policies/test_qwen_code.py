@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from loopaudit.events import Batch, Turn
-from loopaudit.policies.qwen_code import POLICY, QwenCodeParams
-from loopaudit.policy import Context
+from loopaudit.core.events import Batch, Turn
+from loopaudit.policies.contract import Context
+from loopaudit.policies.guards.qwen_code.guard import POLICY, QwenCodeParams
 from tests.guard_streams import USER, C, call, events, replayed, said
 
 HEURISTICS = QwenCodeParams(skip_loop_detection=False)

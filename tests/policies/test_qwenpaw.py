@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopaudit.canonical import call_key
-from loopaudit.events import SLICE, TEXT, VALUE, Call
-from loopaudit.guardkit.dialects import py_text
-from loopaudit.policies.qwenpaw import POLICY, QwenpawParams, same_beginning
+from loopaudit.core.canonical import call_key
+from loopaudit.core.events import SLICE, TEXT, VALUE, Call
+from loopaudit.policies.guards.qwenpaw import POLICY, QwenpawParams, same_beginning
+from loopaudit.policies.kit.json_dialects import py_text
 from tests.guard_streams import USER, C, said
 
 READ = C("read", '{"a":1}')

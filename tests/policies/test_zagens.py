@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from loopaudit.findings import Action
-from loopaudit.policies.zagens import POLICY, ZagensParams, writes_state
-from loopaudit.policy import Context
+from loopaudit.core.findings import Action
+from loopaudit.policies.contract import Context
+from loopaudit.policies.guards.zagens import POLICY, ZagensParams, writes_state
 from tests.guard_streams import USER, C, context_for, events, findings, replayed, said
 
 READ = C("read_file", '{"path":"a"}')

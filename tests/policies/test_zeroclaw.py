@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from loopaudit.findings import Action
-from loopaudit.policies.zeroclaw import POLICY, ZeroclawParams
+from loopaudit.core.findings import Action
+from loopaudit.policies.guards.zeroclaw import POLICY, ZeroclawParams
 from tests.guard_streams import USER, C, events, findings, replayed, said
 
 READ = C("read", '{"a":1}')

@@ -6,10 +6,10 @@ from typing import Any
 
 import orjson
 
-from loopaudit.events import Batch, Event, Turn
-from loopaudit.findings import Problems
-from loopaudit.readers.openai_chat import READER
-from loopaudit.totals import Totals
+from loopaudit.core.counts import Totals
+from loopaudit.core.events import Batch, Event, Turn
+from loopaudit.core.findings import Problems
+from loopaudit.readers.formats.openai_chat import READER
 from tests import corpus
 
 Json = dict[str, Any]

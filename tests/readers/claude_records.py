@@ -7,8 +7,8 @@ from typing import Any
 
 import orjson
 
-from loopaudit.events import Batch, Boundary, Event, Turn
-from loopaudit.readers.claude_code import READER
+from loopaudit.core.events import Batch, Boundary, Event, Turn
+from loopaudit.readers.formats.claude_code.reader import READER
 from tests import corpus
 
 Json = dict[str, Any]

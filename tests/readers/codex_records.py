@@ -7,10 +7,10 @@ from typing import Any
 
 import orjson
 
-from loopaudit.events import Boundary, Event, Level, Result, Turn
-from loopaudit.findings import Problems
-from loopaudit.readers.codex import READER
-from loopaudit.totals import Totals
+from loopaudit.core.counts import Totals
+from loopaudit.core.events import Boundary, Event, Level, Result, Turn
+from loopaudit.core.findings import Problems
+from loopaudit.readers.formats.codex.reader import READER
 from tests import corpus
 
 Record = dict[str, Any]

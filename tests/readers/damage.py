@@ -10,9 +10,9 @@ from typing import Any
 import orjson
 from hypothesis import strategies as st
 
-from loopaudit.findings import Problems
-from loopaudit.reader import Reader
-from loopaudit.totals import Totals
+from loopaudit.core.counts import Totals
+from loopaudit.core.findings import Problems
+from loopaudit.readers.contract import Reader
 from tests.corpus import read_events
 
 VALUES: tuple[Any, ...] = (None, 7, "zzz", [], {}, True, 1e300, [[{"type": 3}]])

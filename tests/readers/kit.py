@@ -9,9 +9,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from loopaudit.registry import readers
-from loopaudit.source import Source
-from loopaudit.totals import Totals
+from loopaudit.core.counts import Totals
+from loopaudit.core.registry import readers
+from loopaudit.readers.source import Source
 from tests import corpus
 from tests.readers import damage
 from tests.readers.claude_records import batches, lines, shape

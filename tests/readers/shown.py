@@ -7,9 +7,9 @@ from typing import Any
 
 import orjson
 
-from loopaudit.events import Batch, Event, Level, Turn
-from loopaudit.findings import Problems
-from loopaudit.reader import Reader
+from loopaudit.core.events import Batch, Event, Level, Turn
+from loopaudit.core.findings import Problems
+from loopaudit.readers.contract import Reader
 from tests.corpus import read_events
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from loopaudit.recognise import claims
-from loopaudit.registry import readers
-from loopaudit.source import Source
+from loopaudit.core.registry import readers
+from loopaudit.readers.recognise import claims
+from loopaudit.readers.source import Source
 from tests import corpus
 from tests.readers.claude_records import call, text
 from tests.readers.kit import Document, Read, claimed

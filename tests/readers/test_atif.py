@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from loopaudit.readers.atif import READER
+from loopaudit.readers.formats.atif import READER
 from tests import corpus
 from tests.readers.kit import Document, Read
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from loopaudit.readers.atomcode import READER
+from loopaudit.readers.formats.atomcode import READER
 from tests import corpus
 from tests.readers.shown import read
 

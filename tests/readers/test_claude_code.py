@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from loopaudit.events import Boundary
-from loopaudit.readers.claude_code import READER
+from loopaudit.core.events import Boundary
+from loopaudit.readers.formats.claude_code.reader import READER
 from tests import corpus
 from tests.readers.claude_records import IDE, REMINDER, SESSION, Json, Log, batches, call, read, shape, text
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from loopaudit.events import Batch
-from loopaudit.readerkit.copies import MAX_SEEN, Chains, Copies
+from loopaudit.core.events import Batch
+from loopaudit.readers.kit.copies import MAX_SEEN, Chains, Copies
 from tests.readers.claude_records import SESSION, Log, call, little_session, read, shape, text
 
 # -- sub-agents --------------------------------------------------------------------------------

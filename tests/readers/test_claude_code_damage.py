@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopaudit.readerkit.claude_words import blanked, exit_code, refusal, typed
-from loopaudit.readers.claude_code import READER
-from loopaudit.source import Source
+from loopaudit.readers.formats.claude_code.reader import READER
+from loopaudit.readers.kit.claude_words import blanked, exit_code, refusal, typed
+from loopaudit.readers.source import Source
 from tests import corpus
 from tests.readers.claude_records import (
     REMINDER,

@@ -10,8 +10,8 @@ from typing import Any
 import orjson
 import pytest
 
-from loopaudit.readers.claude_code import READER
-from loopaudit.source import Source
+from loopaudit.readers.formats.claude_code.reader import READER
+from loopaudit.readers.source import Source
 from tests import corpus
 from tests.readers.claude_records import SESSION, Json, Log, batches, call, lines, little_session, read, shape, text
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from loopaudit.readerkit.cline import answers_in, xml_call
+from loopaudit.readers.kit.cline import answers_in, xml_call
 from tests.readers.claude_records import call, text
 from tests.readers.kit import Document, Read, claimed
 

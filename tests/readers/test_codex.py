@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from loopaudit.events import Batch
-from loopaudit.readers.codex import MAX_WAITING, READER
-from loopaudit.readers.codex_exec import READER as EXEC_READER
-from loopaudit.source import Source
+from loopaudit.core.events import Batch
+from loopaudit.readers.formats.codex.reader import MAX_WAITING, READER
+from loopaudit.readers.formats.codex_exec import READER as EXEC_READER
+from loopaudit.readers.source import Source
 from tests import corpus
 from tests.readers.codex_records import (
     BASES,

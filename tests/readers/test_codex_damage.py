@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loopaudit.readers.codex import READER
-from loopaudit.readers.codex_exec import READER as EXEC_READER
-from loopaudit.source import Source
+from loopaudit.readers.formats.codex.reader import READER
+from loopaudit.readers.formats.codex_exec import READER as EXEC_READER
+from loopaudit.readers.source import Source
 from tests import corpus
 from tests.readers.codex_records import BASES, GENERATIONS, Record, Writer, encode, late, read
 from tests.readers.damage import changed, counts, paths

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loopaudit.events import Batch
-from loopaudit.findings import Problems
-from loopaudit.readers.codex import READER as ROLLOUT_READER
-from loopaudit.readers.codex_exec import READER
-from loopaudit.source import Source
-from loopaudit.tools import kind_of_name
-from loopaudit.totals import Totals
+from loopaudit.core.counts import Totals
+from loopaudit.core.events import Batch
+from loopaudit.core.findings import Problems
+from loopaudit.core.tools import kind_of_name
+from loopaudit.readers.formats.codex.reader import READER as ROLLOUT_READER
+from loopaudit.readers.formats.codex_exec import READER
+from loopaudit.readers.source import Source
 from tests import corpus
 from tests.readers.codex_records import Record, encode, tell
 

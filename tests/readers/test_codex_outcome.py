@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from loopaudit.events import Batch
-from loopaudit.readers.codex import MAX_FLAGS, READER
+from loopaudit.core.events import Batch
+from loopaudit.readers.formats.codex.reader import MAX_FLAGS, READER
 from tests import corpus
 from tests.readers.codex_records import BASES, HEADER, JSON_OUTPUT, Record, Writer, bare, encode, ending, late, read
 

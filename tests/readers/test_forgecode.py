@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
-from loopaudit.readers.forgecode import READER
+from loopaudit.readers.formats.forgecode import READER
 from tests import corpus
 from tests.readers.shown import read
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loopaudit.errors import InputError
-from loopaudit.reader import Reader
-from loopaudit.recognise import claims
-from loopaudit.registry import readers
-from loopaudit.source import Source
+from loopaudit.core.errors import InputError
+from loopaudit.core.registry import readers
+from loopaudit.readers.contract import Reader
+from loopaudit.readers.recognise import claims
+from loopaudit.readers.source import Source
 from tests.corpus import read_events
 from tests.readers.damage import changed, damaged, encoded, paths, root_of, silent_losses
 

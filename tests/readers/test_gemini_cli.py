@@ -7,8 +7,8 @@ from typing import Any
 import orjson
 import pytest
 
-from loopaudit.events import Batch
-from loopaudit.readers.gemini_cli import READER
+from loopaudit.core.events import Batch
+from loopaudit.readers.formats.gemini_cli import READER
 from tests import corpus
 from tests.readers.shown import read
 

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
-from loopaudit.readers.gemini_contents import READER
+from loopaudit.readers.formats.gemini_contents import READER
 from tests import corpus
 from tests.readers.shown import read
 

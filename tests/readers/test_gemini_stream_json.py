@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from loopaudit.readers.gemini_stream_json import READER
+from loopaudit.readers.formats.gemini_stream_json import READER
 from tests import corpus
 from tests.readers.shown import read
 

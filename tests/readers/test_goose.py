@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
-from loopaudit.readers.goose import READER
+from loopaudit.readers.formats.goose import READER
 from tests.readers.shown import jsonl, read
 
 HEADER = {"working_dir": "/w", "message_count": 3, "description": "d"}

@@ -14,9 +14,9 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loopaudit.events import Batch
-from loopaudit.readers.inspect_ai import READER
-from loopaudit.source import Source
+from loopaudit.core.events import Batch
+from loopaudit.readers.formats.inspect_ai.reader import READER
+from loopaudit.readers.source import Source
 from tests import corpus
 from tests.readers.kit import Document, Read, sample
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from loopaudit.readers.langfuse import READER
+from loopaudit.readers.formats.langfuse import READER
 from tests import corpus
 from tests.readers.kit import Document, claimed, write
 from tests.readers.shown import read

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from loopaudit.readers.langsmith import READER
+from loopaudit.readers.formats.langsmith import READER
 from tests.readers.kit import Document, claimed, write
 from tests.readers.shown import read
 from tests.readers.spans import run

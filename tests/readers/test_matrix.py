@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from loopaudit.errors import InputError
-from loopaudit.recognise import claims, recognise
-from loopaudit.registry import readers
-from loopaudit.source import Source
+from loopaudit.core.errors import InputError
+from loopaudit.core.registry import readers
+from loopaudit.readers.recognise import claims, recognise
+from loopaudit.readers.source import Source
 from tests import corpus
 
 ROOT = Path(__file__).parents[2]

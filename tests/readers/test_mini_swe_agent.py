@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from loopaudit.events import Boundary
-from loopaudit.readers.mini_swe_agent import READER
+from loopaudit.core.events import Boundary
+from loopaudit.readers.formats.mini_swe_agent import READER
 from tests import corpus
 from tests.readers.kit import Document, Read
 

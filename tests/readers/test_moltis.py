@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
-from loopaudit.readers.moltis import READER
+from loopaudit.readers.formats.moltis import READER
 from tests.readers.shown import read
 
 

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loopaudit.errors import InputError
-from loopaudit.events import Batch, Boundary, Event, Turn, Usage
-from loopaudit.findings import Problems
-from loopaudit.readerkit.native import line_decoder, line_from
-from loopaudit.readers.native import READER
-from loopaudit.source import Source
-from loopaudit.totals import Totals
+from loopaudit.core.counts import Totals
+from loopaudit.core.errors import InputError
+from loopaudit.core.events import Batch, Boundary, Event, Turn, Usage
+from loopaudit.core.findings import Problems
+from loopaudit.readers.formats.native.reader import READER
+from loopaudit.readers.formats.native.records import line_decoder, line_from
+from loopaudit.readers.source import Source
 from tests import corpus
 from tests.readers.chat_messages import as_lines, words
 

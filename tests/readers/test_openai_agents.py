@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from loopaudit.readers.openai_agents import READER
+from loopaudit.readers.formats.openai_agents import READER
 from tests import corpus
 from tests.readers.kit import Document, Read
 

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loopaudit.emit import Emitter
-from loopaudit.events import Batch, Event, Usage
-from loopaudit.readerkit.chat import Chat
-from loopaudit.readerkit.chat_message import message_decoder, message_from
-from loopaudit.readers.openai_chat import READER
-from loopaudit.source import Source
+from loopaudit.core.events import Batch, Event, Usage
+from loopaudit.readers.emit import Emitter
+from loopaudit.readers.formats.openai_chat import READER
+from loopaudit.readers.kit.chat.message import message_decoder, message_from
+from loopaudit.readers.kit.chat.tell import Chat
+from loopaudit.readers.source import Source
 from tests import corpus
 from tests.readers.chat_messages import Json, as_lines, call, read, say, tool, user, words
 from tests.streams import view

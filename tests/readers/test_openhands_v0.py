@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
-from loopaudit.readers.openhands_v0 import READER
+from loopaudit.readers.formats.openhands_v0 import READER
 from tests import corpus
 from tests.readers.shown import jsonl, read
 

@@ -8,9 +8,9 @@ from typing import Any
 import orjson
 import pytest
 
-from loopaudit.errors import InputError
-from loopaudit.readers.openhands_v1 import READER
-from loopaudit.source import Source
+from loopaudit.core.errors import InputError
+from loopaudit.readers.formats.openhands_v1 import READER
+from loopaudit.readers.source import Source
 from tests import corpus
 from tests.readers.shown import read, shown
 

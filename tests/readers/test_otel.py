@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loopaudit.readers.otel import READER
+from loopaudit.readers.formats.otel import READER
 from tests import corpus
 from tests.readers.kit import claimed
 from tests.readers.shown import jsonl, read

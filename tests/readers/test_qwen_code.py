@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from loopaudit.readers.qwen_code import READER
+from loopaudit.readers.formats.qwen_code import READER
 from tests import corpus
 from tests.readers.shown import read
 

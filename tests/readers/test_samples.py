@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from loopaudit.canonical import compact
-from loopaudit.events import Batch, Boundary, Event, Turn
-from loopaudit.recognise import claims
-from loopaudit.registry import readers
-from loopaudit.source import Source
+from loopaudit.core.canonical import compact
+from loopaudit.core.events import Batch, Boundary, Event, Turn
+from loopaudit.core.registry import readers
+from loopaudit.readers.recognise import claims
+from loopaudit.readers.source import Source
 from tests import corpus
 
 SAMPLES = Path(__file__).parents[2] / "sample_transcripts"

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopaudit.readerkit.text_calls import element_calls, fenced_blocks, fenced_command, json_calls
-from loopaudit.readers.sharegpt import READER
+from loopaudit.readers.formats.sharegpt import READER
+from loopaudit.readers.kit.text_calls import element_calls, fenced_blocks, fenced_command, json_calls
 from tests import corpus
 from tests.readers.kit import Document, Read
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from loopaudit.readers.swe_agent import READER
+from loopaudit.readers.formats.swe_agent import READER
 from tests import corpus
 from tests.readers.kit import Document, Read
 

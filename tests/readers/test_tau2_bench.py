@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from loopaudit.readers.tau2_bench import READER
+from loopaudit.readers.formats.tau2_bench import READER
 from tests import corpus
 from tests.readers.kit import Document, Read
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from loopaudit.readers.text_actions import READER
+from loopaudit.readers.formats.text_actions import READER
 from tests import corpus
 from tests.readers.kit import Document, Read, claimed
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loopaudit.errors import InputError
-from loopaudit.reader import Reader
-from loopaudit.registry import readers
+from loopaudit.core.errors import InputError
+from loopaudit.core.registry import readers
+from loopaudit.readers.contract import Reader
 from tests.corpus import read_events
 from tests.readers.damage import damaged, encoded, root_of, silent_losses
 

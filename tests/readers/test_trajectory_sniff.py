@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from loopaudit.recognise import claims
-from loopaudit.source import Source
+from loopaudit.readers.recognise import claims
+from loopaudit.readers.source import Source
 
 Q = {"role": "user", "content": "q"}
 CALL = {"type": "function_call", "call_id": "a", "name": "f", "arguments": "{}"}

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopaudit.emit import Emitter
-from loopaudit.errors import InputError
-from loopaudit.events import Usage
-from loopaudit.readerkit.whole import Fresh, Names, Waiting, guard_notice, records, tokens
-from loopaudit.source import Source
+from loopaudit.core.errors import InputError
+from loopaudit.core.events import Usage
+from loopaudit.readers.emit import Emitter
+from loopaudit.readers.kit.whole import Fresh, Names, Waiting, guard_notice, records, tokens
+from loopaudit.readers.source import Source
 
 
 def objects(data: bytes) -> tuple[list[tuple[Any, int]], dict[str, int]]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from loopaudit.gating.checks import Check, GateResult
-from loopaudit.report import Report
+from loopaudit.core.checks import Check, GateResult
+from loopaudit.core.report import Report
 from tests.reports import sample
 
 

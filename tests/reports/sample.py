@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loopaudit.canonical import digest
-from loopaudit.findings import Action, Problem
-from loopaudit.report import (
+from loopaudit.core.canonical import digest
+from loopaudit.core.findings import Action, Problem
+from loopaudit.core.report import (
     Episode,
     FileProblem,
     Finding,

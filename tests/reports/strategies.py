@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from loopaudit.findings import Action, Problem
-from loopaudit.report import (
+from loopaudit.core.findings import Action, Problem
+from loopaudit.core.report import (
     Episode,
     FileProblem,
     Finding,

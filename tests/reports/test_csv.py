@@ -9,8 +9,8 @@ from collections.abc import Callable
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from loopaudit.report import Report
-from loopaudit.reports.csv import COLUMNS, REPORTER
+from loopaudit.core.report import Report
+from loopaudit.reports.formats.csv import COLUMNS, REPORTER
 from tests.reports import sample
 from tests.reports.strategies import reports
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import loopaudit
-from loopaudit.engine import RESULT_SHOWN
-from loopaudit.registry import reports
+from loopaudit.audit.engine import RESULT_SHOWN
+from loopaudit.core.registry import reports
 from tests.reports import sample
 
 ROOT = Path(__file__).parents[2]
@@ -21,7 +21,7 @@ IDS = reports().ids()
 
 SCRIPT = """
 import hashlib, sys, loopaudit
-from loopaudit.registry import reports
+from loopaudit.core.registry import reports
 report = loopaudit.replay(["sample_transcripts"], policies=["all"])
 for name in reports().ids():
     print(name, hashlib.sha256(reports().get(name).render(report, {})).hexdigest())

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from loopaudit.errors import UsageError
-from loopaudit.output import STEP_SUMMARY, Output, write_step_summary
-from loopaudit.report import Report
-from loopaudit.reports.github import REPORTER, SHOWN
+from loopaudit.cli.outputs import STEP_SUMMARY, Output, write_step_summary
+from loopaudit.core.errors import UsageError
+from loopaudit.core.report import Report
+from loopaudit.reports.formats.github import REPORTER, SHOWN
 from tests.reports import sample
 from tests.reports.gated import checked
 from tests.reports.strategies import reports

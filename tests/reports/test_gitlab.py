@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from loopaudit.report import Report
-from loopaudit.reports.gitlab import REPORTER
+from loopaudit.core.report import Report
+from loopaudit.reports.formats.gitlab import REPORTER
 from tests.reports import sample
 from tests.reports.gated import checked
 from tests.reports.strategies import reports

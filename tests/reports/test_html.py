@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from loopaudit.findings import Action
-from loopaudit.gating.checks import Check, GateResult
-from loopaudit.report import Report
-from loopaudit.reportkit import htmldata
-from loopaudit.reports.html import REPORTER
+from loopaudit.core.checks import Check, GateResult
+from loopaudit.core.findings import Action
+from loopaudit.core.report import Report
+from loopaudit.reports.formats.html import REPORTER
+from loopaudit.reports.kit import html_data as htmldata
 from tests.reports import sample
 from tests.reports.strategies import reports
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from loopaudit.findings import Action
-from loopaudit.report import Report
-from loopaudit.reports.html import REPORTER
+from loopaudit.core.findings import Action
+from loopaudit.core.report import Report
+from loopaudit.reports.formats.html import REPORTER
 from tests.reports import sample
 from tests.reports.browser import browser, complaints, loaded, needs_browser
 from tests.reports.test_html import SCRIPT, hostile

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from loopaudit.report import Report
-from loopaudit.reports.junit import REPORTER
+from loopaudit.core.report import Report
+from loopaudit.reports.formats.junit import REPORTER
 from tests.reports import sample
 from tests.reports.gated import checked
 from tests.reports.strategies import reports

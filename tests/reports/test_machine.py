@@ -14,10 +14,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from jsonschema import Draft202012Validator
 
+from loopaudit.core.report import Report
 from loopaudit.hindsight.words import CLASSES, ENDINGS, GRADES, KINDS
-from loopaudit.report import Report
-from loopaudit.reports import json as json_report
-from loopaudit.reports import jsonl as jsonl_report
+from loopaudit.reports.formats import json as json_report
+from loopaudit.reports.formats import jsonl as jsonl_report
 from tests.reports import sample
 from tests.reports.strategies import reports
 from tests.reports.test_terminal import CASES

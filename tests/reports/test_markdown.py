@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from loopaudit.errors import UsageError
-from loopaudit.report import Report
-from loopaudit.reportkit.markdown import ROWS, document
-from loopaudit.reports.markdown import REPORTER
+from loopaudit.core.errors import UsageError
+from loopaudit.core.report import Report
+from loopaudit.reports.formats.markdown import REPORTER
+from loopaudit.reports.kit.markdown import ROWS, document
 from tests.reports import sample
 from tests.reports.gated import checked
 from tests.reports.strategies import reports

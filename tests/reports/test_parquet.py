@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from loopaudit.report import Report
-from loopaudit.reportkit import shape
-from loopaudit.reports import parquet
+from loopaudit.core.report import Report
+from loopaudit.reports.formats import parquet
+from loopaudit.reports.kit import json_shape as shape
 from loopaudit.version import __version__
 from tests.reports import sample
 from tests.reports.strategies import reports

@@ -6,15 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopaudit.findings import Action
+from loopaudit.core.findings import Action
+from loopaudit.core.report import Episode, Finding
+from loopaudit.hindsight.catches import WAITING, Step, caught, outside
 from loopaudit.hindsight.words import KINDS
-from loopaudit.report import Episode, Finding
-from loopaudit.reportkit import cells, lanes, wording
-from loopaudit.reportkit.catches import WAITING, Step, caught, outside
-from loopaudit.reportkit.folding import chosen, fold, merge
-from loopaudit.reportkit.page import Span
-from loopaudit.reportkit.tables import Column, table
-from loopaudit.reportkit.totals import scores
+from loopaudit.reports.kit import wording
+from loopaudit.reports.kit.fold import chosen, fold, merge
+from loopaudit.reports.kit.page import cells, lanes
+from loopaudit.reports.kit.page.page import Span
+from loopaudit.reports.kit.page.table import Column, table
+from loopaudit.reports.kit.policy_sums import scores
 from tests.reports.sample import finding, looping, result
 
 texts = st.text(st.characters(blacklist_categories=[]))

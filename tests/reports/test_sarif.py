@@ -12,10 +12,10 @@ import jsonschema
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from loopaudit.report import Report
-from loopaudit.reportkit.uris import uri
-from loopaudit.reports import sarif
-from loopaudit.reports.sarif import REPORTER
+from loopaudit.core.report import Report
+from loopaudit.reports.formats import sarif
+from loopaudit.reports.formats.sarif import REPORTER
+from loopaudit.reports.kit.uris import uri
 from tests.reports import sample
 from tests.reports.gated import checked
 from tests.reports.strategies import reports

@@ -15,13 +15,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from loopaudit.errors import UsageError
-from loopaudit.findings import Action
-from loopaudit.report import Report
-from loopaudit.reportkit import cells
-from loopaudit.reportkit.level import LIMITS, Detail
-from loopaudit.reportkit.page import MIN_WIDTH, STYLES, Page, Span
-from loopaudit.reports.terminal import REPORTER, render_plain, render_svg, render_terminal, write_terminal
+from loopaudit.core.errors import UsageError
+from loopaudit.core.findings import Action
+from loopaudit.core.report import Report
+from loopaudit.reports.formats.terminal import REPORTER, render_plain, render_svg, render_terminal, write_terminal
+from loopaudit.reports.kit.page import cells
+from loopaudit.reports.kit.page.page import MIN_WIDTH, STYLES, Page, Span
+from loopaudit.reports.kit.terminal.level import LIMITS, Detail
 from tests.reports import sample
 from tests.reports.strategies import reports
 
@@ -274,7 +274,7 @@ def test_an_old_encoding_gets_signs_that_it_has(encoding: str, tty: bool) -> Non
 
 def test_plain_text_and_json_need_no_rich() -> None:
     code = (
-        "import sys; from tests.reports import sample; from loopaudit.registry import reports\n"
+        "import sys; from tests.reports import sample; from loopaudit.core.registry import reports\n"
         "for name in ('terminal', 'json', 'jsonl'): reports().get(name).render(sample.several(), {})\n"
         "print([m for m in ('rich', 'jsonschema', 'typer') if m in sys.modules])"
     )

@@ -7,8 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from loopaudit.findings import Action
-from loopaudit.report import (
+from loopaudit.compare.comparison import Comparison
+from loopaudit.compare.measure import measure
+from loopaudit.compare.model import merge
+from loopaudit.compare.step_limit import null_policy
+from loopaudit.core.findings import Action
+from loopaudit.core.report import (
     Episode,
     Finding,
     Grade,
@@ -19,10 +23,6 @@ from loopaudit.report import (
     Response,
     TranscriptResult,
 )
-from loopaudit.scorecard.comparison import Comparison
-from loopaudit.scorecard.measure import measure
-from loopaudit.scorecard.model import merge
-from loopaudit.scorecard.null import null_policy
 
 GOOD, WRONG, OPEN = (
     Grade("justified", "it brought nothing new", True),

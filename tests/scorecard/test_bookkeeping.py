@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from loopaudit.bookkeeping import Bookkeeper, RecordedGuards, action_of
-from loopaudit.emit import Emitter
-from loopaudit.events import Event, Usage
-from loopaudit.findings import Action
+from loopaudit.audit.observers import Bookkeeper, RecordedGuards, action_of
+from loopaudit.core.events import Event, Usage
+from loopaudit.core.findings import Action
+from loopaudit.readers.emit import Emitter
 
 
 def test_responses_with_calls_tokens_and_time() -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from loopaudit.findings import Action
-from loopaudit.report import Response
-from loopaudit.scorecard.measure import measure
-from loopaudit.scorecard.model import Agreement, Scorecard
-from loopaudit.scorecard.prices import Price, Prices
-from loopaudit.scorecard.tallies import Judged, median
+from loopaudit.compare.measure import measure
+from loopaudit.compare.model import Agreement, Scorecard
+from loopaudit.compare.prices import Price, Prices
+from loopaudit.compare.tallies import Judged, median
+from loopaudit.core.findings import Action
+from loopaudit.core.report import Response
 from tests.scorecard.made import GOOD, OPEN, WRONG, fire, loop, policy, transcript
 
 

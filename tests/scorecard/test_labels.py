@@ -10,12 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopaudit.audit import audit
-from loopaudit.comparison import compare
-from loopaudit.errors import InputError
-from loopaudit.findings import Action
-from loopaudit.labelled import apply_labels
-from loopaudit.labels import (
+from loopaudit.audit.run import audit
+from loopaudit.audit.session import Options
+from loopaudit.compare.run import compare
+from loopaudit.config.selection import select
+from loopaudit.core.errors import InputError
+from loopaudit.core.findings import Action
+from loopaudit.core.report import TranscriptResult
+from loopaudit.hindsight.labelled import apply_labels
+from loopaudit.hindsight.labels import (
     LabelledLoop,
     LabelledTranscript,
     label_document,
@@ -23,9 +26,6 @@ from loopaudit.labels import (
     ranges_of,
     write_ranges,
 )
-from loopaudit.report import TranscriptResult
-from loopaudit.selection import select
-from loopaudit.session import Options
 from tests.scorecard.made import fire, loop, looping, policy, transcript, write_native
 
 

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopaudit.findings import Action
-from loopaudit.report import PolicyResult, Response, TranscriptResult
-from loopaudit.scorecard.measure import measure
-from loopaudit.scorecard.model import Scorecard, merge
-from loopaudit.scorecard.null import null_policy
-from loopaudit.scorecard.prices import Price, Prices
+from loopaudit.compare.measure import measure
+from loopaudit.compare.model import Scorecard, merge
+from loopaudit.compare.prices import Price, Prices
+from loopaudit.compare.step_limit import null_policy
+from loopaudit.core.findings import Action
+from loopaudit.core.report import PolicyResult, Response, TranscriptResult
 from tests.scorecard.made import GOOD, OPEN, WRONG, fire, loop, policy, transcript
 
 pytestmark = pytest.mark.usefixtures("untraced")

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopaudit.findings import Action
-from loopaudit.scorecard.model import Case, Run
-from loopaudit.scorecard.null import Null, again, null_policy, once
+from loopaudit.compare.model import Case, Run
+from loopaudit.compare.step_limit import Null, again, null_policy, once
+from loopaudit.core.findings import Action
 from tests.scorecard.made import by_idleness, loop
 
 

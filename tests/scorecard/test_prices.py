@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from loopaudit.errors import InputError
-from loopaudit.report import Response
-from loopaudit.scorecard.prices import Price, Prices, load_prices
+from loopaudit.compare.prices import Price, Prices, load_prices
+from loopaudit.core.errors import InputError
+from loopaudit.core.report import Response
 
 TOML = """
 currency = "EUR"

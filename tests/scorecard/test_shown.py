@@ -6,16 +6,16 @@ from collections.abc import Callable
 
 import pytest
 
-from loopaudit.errors import UsageError
-from loopaudit.findings import Action
-from loopaudit.reportkit import cells
-from loopaudit.scorecard.comparison import ORDERS, Comparison, rows
-from loopaudit.scorekit import figures
-from loopaudit.scorekit.compose import compose
-from loopaudit.scorekit.csv_cells import comparison_csv, csv_cell
-from loopaudit.scorekit.differences import folded
-from loopaudit.scorekit.explain import explain
-from loopaudit.scorekit.shape import comparison_json
+from loopaudit.compare.comparison import ORDERS, Comparison, rows
+from loopaudit.core.errors import UsageError
+from loopaudit.core.findings import Action
+from loopaudit.reports.comparison import figures
+from loopaudit.reports.comparison.compose import compose
+from loopaudit.reports.comparison.csv import comparison_csv, csv_cell
+from loopaudit.reports.comparison.differences import folded
+from loopaudit.reports.comparison.explain import explain
+from loopaudit.reports.comparison.json_shape import comparison_json
+from loopaudit.reports.kit.page import cells
 from tests.reports.sample import HOSTILE
 from tests.scorecard.made import OPEN, WRONG, comparison, fire, loop, policy, transcript
 

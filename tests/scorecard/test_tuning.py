@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopaudit.errors import UsageError
-from loopaudit.registry import policies
-from loopaudit.scorecard.model import Card
-from loopaudit.scorecard.null import Null
-from loopaudit.scorecard.tallies import Judged
-from loopaudit.scorekit.sweep import sweep_page
-from loopaudit.selection import make_params, select
-from loopaudit.session import Options
-from loopaudit.source import Source
-from loopaudit.tuning import Sweep, Variant, config_lines, mark_front, parameter, suggestion, sweep
+from loopaudit.audit.session import Options
+from loopaudit.compare.model import Card
+from loopaudit.compare.step_limit import Null
+from loopaudit.compare.tallies import Judged
+from loopaudit.compare.tune import Sweep, Variant, config_lines, mark_front, parameter, suggestion, sweep
+from loopaudit.config.selection import make_params, select
+from loopaudit.core.errors import UsageError
+from loopaudit.core.registry import policies
+from loopaudit.readers.source import Source
+from loopaudit.reports.comparison.sweep import sweep_page
 from tests.scorecard.made import looping, write_native
 
 ATOMCODE = policies().get("atomcode")

@@ -1,0 +1,316 @@
+"""One pass: the events of a conversation through every selected policy.
+
+The engine makes one guard per policy and agent, hands it the agent's events, and turns its
+decisions into findings. In *enforced* mode a stop silences the guard until the next turn, as
+in its host: the calls in between are counted as avoided. In *shadow* mode nothing is avoided.
+A guard that crashes is put out for the rest of the transcript and reported.
+
+The module is long because feeding, running and deciding share the state of one pass.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from typing import Any, Final, Protocol
+
+from loopaudit.audit.heap import trim
+from loopaudit.audit.stretches import Stretch, calls_behind, stretches_of
+from loopaudit.core import text
+from loopaudit.core.counts import Totals, missing_needs
+from loopaudit.core.events import TOKEN_LIMIT, Batch, Call, Event, Result, Turn
+from loopaudit.core.findings import Action, Decision
+from loopaudit.core.report import Finding, PolicyResult
+from loopaudit.core.tools import Kind, Translator, translator
+from loopaudit.policies.contract import Context, Guard, Mode, Selected
+
+MAX_FINDINGS: Final = 10_000
+"""Findings kept per policy and transcript; further ones are only counted."""
+
+ARGUMENTS_SHOWN: Final = 160
+"""Characters of the arguments that a finding keeps."""
+
+RESULT_SHOWN: Final = 400
+"""Characters of the call's result that a finding keeps."""
+
+
+BLOCK: Final = 1 << 20
+"""Bytes of results that are held before the guards see them.
+
+Running each guard over a block of events, instead of all guards over each event, takes less
+than half the time: the interpreter stays in one guard's code and data.
+"""
+
+
+TRIM_BLOCKS: Final = 8
+"""Blocks after which free memory is given back to the system; costs some tenths of a millisecond."""
+
+
+EVENT_BYTES: Final = 512
+"""What an event, or a call with its result, takes besides the text of its result, about."""
+
+
+MAX_AGENTS: Final = 256
+"""Agents whose guards are kept; those of one that was idle longest start anew if it comes back."""
+
+
+class Observer(Protocol):
+    """Sees the same events as the policies, before them."""
+
+    def events(self, events: Sequence[Event]) -> None:
+        """The next events of all agents, in the order of the recording; a block of them at once."""
+
+
+class _Lane:
+    """One policy at work for one agent, through the agent's ``turns`` so far."""
+
+    __slots__ = ("guard", "result", "selected", "stopped", "turns")
+
+    def __init__(self, selected: Selected, guard: Guard, result: PolicyResult) -> None:
+        self.selected = selected
+        self.guard: Guard | None = guard
+        self.result = result
+        self.stopped = False
+        self.turns = 0
+
+
+class Replay:
+    """Replays one conversation. Feed it events, then take :meth:`finish`.
+
+    ``schemas`` are the tools' argument schemas by recorded name; the mapping may fill while
+    the transcript is being read. ``kinds`` are tool kinds by recorded name that the user gave.
+    """
+
+    def __init__(
+        self,
+        selected: Sequence[Selected],
+        *,
+        mode: Mode = "enforced",
+        map_names: bool = True,
+        schemas: Mapping[str, Any] | None = None,
+        observers: Sequence[Observer] = (),
+        kinds: Mapping[str, Kind] | None = None,
+    ) -> None:
+        self.mode = mode
+        self._enforced = mode == "enforced"
+        self._selected = selected
+        self._map_names = map_names
+        self._kinds = kinds or {}
+        self._schemas: Mapping[str, Any] = {} if schemas is None else schemas
+        self._observers = observers
+        self._results = [PolicyResult(s.label, s.policy.id, s.values) for s in selected]
+        self._translators = [translator(s.policy.vocabulary, by_kind=map_names, kinds=kinds) for s in selected]
+        self.crowded = False
+        """Whether there were more agents than :data:`MAX_AGENTS`."""
+        self._agents: dict[str, list[_Lane]] = {}
+        self._block: dict[str, list[Event]] = {}
+        self._unseen: list[Event] = []
+        """The same events in their order, for the observers."""
+        self._large: list[Result] = []
+        self._held = 0
+        self._blocks = 0
+        self._excerpts: dict[str, str] = {}
+
+    # -- feeding ---------------------------------------------------------------------------
+
+    def feed(self, event: Event) -> None:
+        """Take the next event of the conversation. Observers and guards see it by the end of its block."""
+        block = self._block.get(event.agent)
+        if block is None:
+            block = self._block[event.agent] = []
+        block.append(event)
+        self._unseen.append(event)
+        held = EVENT_BYTES
+        if isinstance(event, Batch):
+            if self._kinds:
+                for call in event.calls:
+                    call.cached_kind = self._kinds.get(call.name)
+            for call in event.calls:
+                result = call.result
+                if result is not None:
+                    size = len(result.source)
+                    held += size + EVENT_BYTES
+                    if size > TOKEN_LIMIT:
+                        self._large.append(result)
+        self._held += held
+        if self._held > BLOCK:
+            self.flush()
+
+    def flush(self) -> None:
+        """Let every observer and guard see what it has not seen yet."""
+        for observer in self._observers:
+            observer.events(self._unseen)
+        self._unseen.clear()
+        for agent, events in self._block.items():
+            lanes = self._agents.pop(agent, None) or self._start()
+            self._agents[agent] = lanes  # the youngest now
+            if len(self._agents) > MAX_AGENTS:
+                self._forget_idle()
+            stretches = stretches_of(events)
+            for lane in lanes:
+                if lane.guard is not None:
+                    self._run(lane, lane.guard, stretches)
+        self._block.clear()
+        for result in self._large:
+            result.shrink()
+        self._large.clear()
+        self._held = 0
+        self._blocks += 1
+        if self._blocks % TRIM_BLOCKS == 0:
+            trim()
+
+    def _forget_idle(self) -> None:
+        """Forget the guards of sub-agents that were idle longest."""
+        self.crowded = True
+        for name in [name for name in islice(self._agents, MAX_AGENTS // 4 + 1) if name]:
+            del self._agents[name]
+
+    @property
+    def results(self) -> Sequence[PolicyResult]:
+        """What the policies did so far, in the order of selection; of what is not flushed, nothing."""
+        return self._results
+
+    def _start(self) -> list[_Lane]:
+        lanes = []
+        for selected, result, tool in zip(self._selected, self._results, self._translators, strict=True):
+            context = Context(enforced=self._enforced, tool=tool, schemas=self._schemas)
+            lanes.append(_Lane(selected, selected.policy.start(selected.params, context), result))
+        return lanes
+
+    def _run(self, lane: _Lane, guard: Guard, stretches: Sequence[Stretch]) -> None:
+        """Run one guard over a block of its agent's events. A guard that crashes is put out."""
+        judge = guard.judge
+        judged = avoided = 0
+        batch: Batch | None = None
+        line = 0
+        try:
+            for event, batches, calls in stretches:
+                batch = None
+                if event is not None:
+                    line = event.line
+                if isinstance(event, Turn):
+                    lane.stopped = False
+                    lane.turns += 1
+                    guard.turn(event)
+                elif event is not None and not lane.stopped:
+                    guard.boundary(event)
+                if lane.stopped:
+                    avoided += calls
+                    continue
+                judged += calls
+                for batch in batches:
+                    said = judge(batch)
+                    if said and self._decided(lane, batch, said):
+                        left = calls_behind(batches, batch)
+                        judged -= left
+                        avoided += left
+                        break
+        except Exception as error:  # noqa: BLE001 - a guard is foreign code; its crash is reported
+            if batch is not None:
+                line = batch.line
+                judged -= calls_behind(batches, batch)
+            lane.guard = None
+            lane.result.status = "crashed"
+            lane.result.reasons.append(f"crashed at line {line}: {type(error).__name__}: {error}")
+        lane.result.judged_calls += judged
+        lane.result.avoided_calls += avoided
+
+    # -- decisions -------------------------------------------------------------------------
+
+    def _decided(self, lane: _Lane, batch: Batch, decisions: Iterable[Decision]) -> bool:
+        """Take down what a guard said; whether it is silent from now on."""
+        result = lane.result
+        for decision in decisions:
+            action = decision.action
+            if action == Action.ALLOW:
+                continue
+            result.by_action[action.slug] = result.by_action.get(action.slug, 0) + 1
+            result.by_rule[decision.rule] = result.by_rule.get(decision.rule, 0) + 1
+            if len(result.findings) < MAX_FINDINGS:
+                result.findings.append(self._finding(lane, batch, decision))
+            else:
+                result.dropped += 1
+            if not self._enforced:
+                continue
+            if action.refuses:
+                result.blocked_calls += len(batch.calls) if decision.position < 0 else 1
+            elif action == Action.STOP:
+                lane.stopped = True
+                result.avoided_calls += decision.skipped
+        return lane.stopped
+
+    def _finding(self, lane: _Lane, batch: Batch, decision: Decision) -> Finding:
+        calls = batch.calls
+        position = decision.position
+        call = calls[position] if calls else None
+        policy = lane.selected.policy
+        return Finding(
+            policy=lane.selected.label,
+            action=decision.action,
+            own_word=decision.own_word or decision.action.slug,
+            rule=decision.rule,
+            count=decision.count,
+            tool=decision.tool or (call.name if call is not None else ""),
+            session=batch.session,
+            agent=batch.agent,
+            turn=lane.turns,
+            batch=batch.index,
+            call=call.number if call is not None else 0,
+            calls=(calls[0].number, calls[-1].number) if calls else (0, 0),
+            whole_batch=position < 0,
+            line=call.line if call is not None else batch.line,
+            arguments=short_arguments(call) if call is not None else "",
+            message=policy.message(decision),
+            key=call.key.hex() if call is not None else "",
+            details=decision.details,
+            skipped=decision.skipped if self._enforced else 0,
+            result=self._excerpt(call) if call is not None else "",
+        )
+
+    def _excerpt(self, call: Call) -> str:
+        """The beginning of a call's result, safe to print. Equal ones are one string in memory: loops repeat them."""
+        if call.result is None:
+            return ""
+        output = call.result.output
+        shown = text.visible(output[:RESULT_SHOWN])
+        if len(output) > RESULT_SHOWN:
+            shown += text.ELLIPSIS
+        return self._excerpts.setdefault(shown, shown)
+
+    # -- the end ---------------------------------------------------------------------------
+
+    def finish(self, totals: Totals) -> list[PolicyResult]:
+        """The results, each with what the recording did not let its guard see."""
+        self.flush()
+        lacks = missing_needs(totals)
+        for selected, result, tool in zip(self._selected, self._results, self._translators, strict=True):
+            if isinstance(tool, Translator):
+                result.mapped = dict(sorted(tool.mapped.items()))
+            if result.status == "crashed":
+                continue
+            policy = selected.policy
+            for need, loss in policy.needs.items():
+                if need not in lacks:
+                    continue
+                result.reasons.append(sys.intern(f"{lacks[need]}: {loss}"))  # the same in all transcripts
+                if need in policy.essential:
+                    result.status = "cannot_evaluate"
+                elif result.status == "evaluated":
+                    result.status = "partly"
+            if result.status == "cannot_evaluate":
+                _withdraw(result)
+        return self._results
+
+
+def _withdraw(result: PolicyResult) -> None:
+    """Take back what a guard said that could not see what it needs."""
+    result.findings = []
+    result.by_action = {}
+    result.by_rule = {}
+    result.dropped = result.blocked_calls = result.avoided_calls = result.judged_calls = 0
+
+
+def short_arguments(call: Call) -> str:
+    """The arguments of a call on one line, safe to print, cut at :data:`ARGUMENTS_SHOWN`."""
+    return text.one_line(call.raw_arguments, ARGUMENTS_SHOWN)

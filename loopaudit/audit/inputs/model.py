@@ -1,0 +1,51 @@
+"""Units of work: what a user named, each in one piece that can be audited by itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from loopaudit.audit.inputs.tables.layout import Layout
+from loopaudit.core.urls import shown_url
+
+SKIPPED_DIRECTORIES: Final = frozenset(
+    ".git .hg .svn node_modules __pycache__ .venv .mypy_cache .ruff_cache .pytest_cache .loopaudit_cache".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """Something to audit: a unit of work. ``size`` in bytes.
+
+    ``path`` is a local file or a directory that is one transcript; an input that lies elsewhere
+    has its ``url`` instead, and standard input has neither. ``part`` is the 0-based row group
+    of a file that holds many transcripts in row groups, and ``layout`` says where in the table
+    they are. ``named`` is true where the user named it: then it must be a transcript.
+    """
+
+    path: Path | None
+    named: bool
+    size: int = 0
+    url: str | None = None
+    part: int | None = None
+    layout: Layout | None = None
+
+    @property
+    def name(self) -> str:
+        """How messages and reports call it: no password or signature in a URL is shown."""
+        if self.url is not None:
+            return shown_url(self.url)
+        return "<stdin>" if self.path is None else self.path.as_posix()
+
+
+@dataclass(slots=True)
+class Found:
+    """Inputs in a stable order, and how many files of directories were left out, by reason."""
+
+    inputs: list[Input] = field(default_factory=list)
+    ignored: dict[str, int] = field(default_factory=dict)
+
+    def ignore(self, reason: str) -> None:
+        """Count a file that is no transcript."""
+        self.ignored[reason] = self.ignored.get(reason, 0) + 1

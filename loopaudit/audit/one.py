@@ -1,0 +1,67 @@
+"""Audits one input, wherever it lies: a file, standard input, a URL or a part of a table. Never raises."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import IO
+
+from loopaudit.audit.inputs.model import Input
+from loopaudit.audit.session import FileAudit, Options, audit_source, guarded
+from loopaudit.core.errors import InputError
+from loopaudit.readers.recognise import recognise
+from loopaudit.readers.source import Source
+
+
+def audit_input(
+    item: Input,
+    options: Options,
+    *,
+    stream: IO[bytes] | None = None,
+    on_progress: Callable[[int], None] | None = None,
+) -> FileAudit:
+    """Audit one input. Whatever is wrong with it becomes part of the result."""
+
+    def work() -> FileAudit:
+        if item.layout is not None:
+            return _table(item, options, on_progress)
+        with source_of(item, options.max_expanded, stream) as source:
+            if source.parquet:
+                return _table(item, options, on_progress)
+            source.on_progress = on_progress
+            if not item.named and options.format_id is None:
+                try:
+                    recognise(source)
+                except InputError:
+                    return FileAudit(ignored="not a transcript")
+            return FileAudit(audit_source(source, options, name=item.name))
+
+    if item.url is not None:
+        from loopaudit.audit.inputs.stores import retried
+
+        return guarded(item.name, lambda: retried(work), named=item.named)
+    return guarded(item.name, work, named=item.named)
+
+
+@contextmanager
+def source_of(item: Input, max_expanded: int, stream: IO[bytes] | None = None) -> Iterator[Source]:
+    """The opened input, wherever it lies."""
+    if item.url is None:
+        with Source(item.path, stream=stream, max_expanded=max_expanded) as source:
+            yield source
+        return
+    from loopaudit.audit.inputs.remote import reading
+
+    with (
+        reading(item.url) as file,
+        Source(None, stream=file, max_expanded=max_expanded, name=item.name) as source,
+    ):
+        yield source
+
+
+def _table(item: Input, options: Options, on_progress: Callable[[int], None] | None) -> FileAudit:
+    if item.path is None and item.url is None:
+        raise InputError("parquet cannot be read from standard input", hint="save it to a file")
+    from loopaudit.audit.inputs.parquet import audit_table
+
+    return audit_table(item, options, on_progress)

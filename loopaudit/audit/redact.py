@@ -1,0 +1,247 @@
+"""Takes the content out of a transcript and leaves its structure, for public bug reports.
+
+:class:`Redactor` is a transformation for :func:`loopaudit.audit.convert.convert`. Every text
+(messages, prose, arguments, outputs, errors, session and agent names) becomes letters of the same
+length, made with a secret key that is thrown away:
+
+* Equal texts become equal texts, different ones different ones, and two texts share exactly
+  as long a beginning as before (guards compare the first 100, 200 or 2,048 characters).
+* A character keeps its length in UTF-8 and in JSON; quotes, backslashes and control
+  characters stay, so that the spelling of arguments keeps its length too.
+* Numbers become others of the same sign, digits and kind; ``true``, ``false`` and ``null`` stay.
+* Names of tools stay, and so do names of arguments that a schema or :data:`KNOWN_NAMES` has; other
+  keys of objects become letters. A few words that select what a tool does (``view``,
+  ``poll``) stay where they are a whole value.
+* Of schemas only types, required fields and property names stay. Times, token counts,
+  models, exit codes and failure flags stay.
+
+Guards whose rule reads the text itself decide differently on a redacted transcript; they say
+so by :attr:`loopaudit.policies.contract.Policy.reads_text`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from hashlib import blake2b
+from itertools import cycle
+from typing import Any, Final
+
+from loopaudit.core import regex
+from loopaudit.core.arguments import WEAK_ID
+from loopaudit.core.canonical import NOT_JSON, parse
+
+KNOWN_NAMES: Final = frozenset(
+    "path file_path filePath filename notebook_path directory dir cwd workdir command cmd args arguments description "
+    "pattern query glob regex url prompt text content contents old_string new_string old_str new_str insert_line "
+    "view_range offset limit start end line lines timeout timeout_ms yield_time_ms session_id chars input output "
+    "action name id kind type mode recursive replace_all edits patch diff message title subject todos status items "
+    "code language subagent_type task agent max_results include exclude paths files source target value values "
+    "thought security_risk is_input run_in_background bash_id".split()
+)
+"""Names of arguments that say nothing about the content."""
+
+KEPT_WORDS: Final = frozenset(
+    "view create str_replace insert undo_edit delete rename poll log send broadcast reply thread-reply sendWithEffect "
+    "sendAttachment upload-file sticker list read write start stop kill".split()
+)
+"""Values that select what a tool does; guards and the table of tools look at them."""
+
+EXACT: Final = 2_560
+"""Characters of a text whose beginnings are compared one by one; the rest goes in pieces."""
+
+PIECE: Final = 64
+
+LONGEST_NUMBER: Final = 300
+"""Digits of a number whose value is looked at; longer ones are only kept apart."""
+
+_BY_LENGTH: Final = (
+    "abcdefghijklmnopqrstuvwxyz",
+    "абвгдежзийклмнопрстуфхцчшщ",
+    "㐀㐁㐂㐃㐄㐅㐆㐇㐈㐉㐊㐋㐌㐍㐎㐏㐐㐑㐒㐓㐔㐕㐖㐗㐘㐙",
+    "𐌀𐌁𐌂𐌃𐌄𐌅𐌆𐌇𐌈𐌉𐌊𐌋𐌌𐌍𐌎𐌏𐌐𐌑𐌒𐌓𐌔𐌕𐌖𐌗𐌘𐌙",
+)
+"""Letters that stand for a character, by its length in UTF-8."""
+
+_TOKEN = regex.lazy(r'"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*', re.DOTALL)
+_HEX: Final = "[0-9a-fA-F]"
+_ESCAPE = regex.lazy(rf"\\u[dD][89abAB]{_HEX}{{2}}\\u[dD][c-fC-F]{_HEX}{{2}}|\\u{_HEX}{{4}}|\\.|[^\\]", re.DOTALL)
+"""One character of a JSON string as it is spelled; a surrogate pair is one."""
+
+_SCHEMA_WORDS: Final = frozenset({"type", "required", "properties"})
+
+Record = dict[str, Any]
+
+
+class Redactor:
+    """Redacts lines of one transcript with one key. ``key`` gives the same letters every time."""
+
+    def __init__(self, key: bytes | None = None) -> None:
+        self._key = (secrets.token_bytes(32) if key is None else blake2b(key).digest())[:32]
+        self._numbers: dict[str, str] = {}
+        self._taken: set[str] = set()
+        self._names = set(KNOWN_NAMES)
+
+    def __call__(self, record: Record) -> Record:
+        """The line without its content."""
+        changed = dict(record)
+        for member in ("text", "output", "error", "session", "agent", "reason"):
+            value = record.get(member)
+            if isinstance(value, str):
+                changed[member] = self.text(value)
+        for member in ("id", "batch"):
+            value = record.get(member)
+            if isinstance(value, str) and not (member == "id" and WEAK_ID.fullmatch(value)):
+                changed[member] = f"{member[0]}{self._digest(value.encode('utf-8', 'surrogatepass')).hex()[:20]}"
+        if "tools" in record:
+            changed["tools"] = {name: self._schema(schema) for name, schema in record["tools"].items()}
+        if "arguments" in record:
+            given = record["arguments"]
+            changed["arguments"] = self.argument_text(given) if isinstance(given, str) else self.value(given)
+        return {name: value for name, value in changed.items() if not name.startswith("x_") or name == "x_again"}
+
+    # -- texts -----------------------------------------------------------------------------
+
+    def _digest(self, data: bytes) -> bytes:
+        return blake2b(data, key=self._key, digest_size=16).digest()
+
+    def text(self, text: str) -> str:
+        """Letters for a text: same length, same beginning for the same beginning."""
+        return "".join(self._letters(list(text)))
+
+    def _letters(self, characters: list[str]) -> list[str]:
+        """A letter for each character, which depends on all characters before it."""
+        state = b""
+        out: list[str] = []
+        for character in characters[:EXACT]:
+            state = self._digest(state + character.encode("utf-8", "surrogatepass"))
+            out.append(_letter(character, state[0]))
+        for start in range(EXACT, len(characters), PIECE):
+            piece = characters[start : start + PIECE]
+            state = self._digest(state + "".join(piece).encode("utf-8", "surrogatepass"))
+            noise = blake2b(state, digest_size=PIECE).digest()
+            out += [_letter(character, noise[index]) for index, character in enumerate(piece)]
+        return out
+
+    # -- values ----------------------------------------------------------------------------
+
+    def value(self, value: Any) -> Any:
+        """A decoded value with its texts and numbers replaced."""
+        if isinstance(value, str):
+            return self._word(value)
+        if isinstance(value, bool) or value is None:
+            return value
+        if isinstance(value, (int, float)):
+            return json.loads(self._number(json.dumps(value)))
+        if isinstance(value, list):
+            return [self.value(item) for item in value]
+        return {self._name(name): self.value(item) for name, item in value.items()}
+
+    def _word(self, value: str) -> str:
+        if value in KEPT_WORDS:
+            return value
+        if value.startswith("apply_patch"):
+            return "apply_patch" + self.text(value)[len("apply_patch") :]
+        return self.text(value)
+
+    def _name(self, name: str) -> str:
+        return name if name in self._names else self.text(name)
+
+    def _schema(self, schema: Any) -> Any:
+        """What of a schema a check of arguments needs; its property names become known."""
+        if not isinstance(schema, dict):
+            return schema
+        kept = {word: schema[word] for word in _SCHEMA_WORDS if word in schema}
+        if isinstance(kept.get("properties"), dict):
+            self._names.update(kept["properties"])
+            kept["properties"] = {name: self._schema(inner) for name, inner in kept["properties"].items()}
+        return kept
+
+    def _number(self, spelling: str) -> str:
+        """Another number of the same sign, length and kind; equal numbers stay equal."""
+        known = self._numbers.get(spelling)
+        if known is not None:
+            return known
+        if len(spelling) > LONGEST_NUMBER:
+            return self._fresh(spelling)
+        value = json.loads(spelling)
+        plain = json.dumps(value)
+        if isinstance(value, float) and (plain != spelling or value.is_integer()):
+            # Another spelling of a value, or a whole number as a double: follows that value.
+            whole = self._number(str(int(value))) if value.is_integer() and abs(value) < 1e15 else self._fresh(plain)
+            ending = ".0" if "." not in whole and "e" not in whole else ""
+            known = whole + ending + "0" * (0 if plain == spelling else 1 + self._digest(spelling.encode())[0] % 7)
+        else:
+            known = self._fresh(plain)
+        self._numbers[spelling] = known
+        return known
+
+    def _fresh(self, spelling: str) -> str:
+        """Digits that no other number of the transcript got."""
+        if spelling in self._numbers:
+            return self._numbers[spelling]
+        for attempt in range(1_000):
+            noise = blake2b(f"{attempt} {spelling}".encode(), key=self._key, digest_size=64).digest()
+            digits = "".join(
+                str(part % 10) if character.isdigit() else character
+                for character, part in zip(spelling, cycle(noise), strict=False)
+            )
+            digits = re.sub(r"^(-?)0(?=\d)", r"\g<1>1", digits)
+            digits = re.sub(r"(\.\d*)0(?=e|$)", r"\g<1>1", digits)
+            if len(digits) > LONGEST_NUMBER:
+                break
+            if digits not in self._taken and json.dumps(json.loads(digits)) == digits and digits != "-0":
+                break
+        else:
+            digits = spelling
+        self._taken.add(digits)
+        self._numbers[spelling] = digits
+        return digits
+
+    # -- the text of arguments -------------------------------------------------------------
+
+    def argument_text(self, text: str) -> str:
+        """Argument text with its spelling kept: white space, order, escapes, invalid JSON."""
+        if not text.strip():
+            return text
+        if parse(text) is NOT_JSON:
+            return self.text(text)
+        return _TOKEN.sub(lambda match: self._token(match, text), text)
+
+    def _token(self, match: re.Match[str], text: str) -> str:
+        token = match.group()
+        if token[0] != '"':
+            return self._number(token)
+        value = json.loads(token)
+        is_name = text[match.end() :].lstrip(" \t\r\n").startswith(":")
+        if value in (self._names if is_name else KEPT_WORDS):
+            return token
+        kept = "apply_patch" if not is_name and value.startswith("apply_patch") else ""
+        units = _ESCAPE.findall(token[1:-1])
+        letters = self._letters([json.loads(f'"{unit}"') for unit in units])
+        out = [_spelled(unit, letter) for unit, letter in zip(units, letters, strict=True)]
+        return '"' + kept + "".join(out)[len(kept) :] + '"'
+
+
+def _letter(character: str, noise: int) -> str:
+    """The letter for a character; what JSON escapes stays, so that lengths do."""
+    code = ord(character)
+    if code < 0x20 or code == 0x7F or character in '"\\' or 0xD800 <= code <= 0xDFFF:
+        return character
+    length = 1 if code < 0x80 else 2 if code < 0x800 else 3 if code < 0x10000 else 4
+    return _BY_LENGTH[length - 1][noise % 26]
+
+
+def _spelled(unit: str, letter: str) -> str:
+    """The letter in the spelling of the unit that it stands for: plain or as an escape."""
+    if not unit.startswith("\\"):
+        return letter
+    if unit[1] == "u":
+        return "".join(f"\\u{part:04x}" for part in _utf16(letter))
+    return unit if unit != "\\/" else f"\\/{letter}"[:2]
+
+
+def _utf16(letter: str) -> list[int]:
+    data = letter.encode("utf-16-be", "surrogatepass")
+    return [int.from_bytes(data[i : i + 2], "big") for i in range(0, len(data), 2)]

@@ -1,0 +1,214 @@
+"""Audits one opened transcript: reads it, and replays each conversation in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from loopaudit.audit.engine import MAX_AGENTS, Observer, Replay
+from loopaudit.audit.inputs.tables.layout import Columns
+from loopaudit.audit.observers import Bookkeeper, RecordedGuards
+from loopaudit.core.counts import Totals
+from loopaudit.core.errors import ExitCode, InputError, LoopauditError
+from loopaudit.core.events import Event, Level
+from loopaudit.core.findings import Problem, Problems
+from loopaudit.core.report import FileProblem, TranscriptResult
+from loopaudit.core.tools import Kind
+from loopaudit.hindsight.observer import Hindsight
+from loopaudit.policies.contract import Mode, Selected
+from loopaudit.readers.emit import Emitter
+from loopaudit.readers.recognise import recognise
+from loopaudit.readers.source import MAX_EXPANDED, Source
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Everything that decides what a replay finds; two equal runs give equal reports.
+
+    ``map_names`` maps tool names to each guard's vocabulary; ``schemas`` are JSON Schemas of
+    tool arguments given beside the transcript, by recorded name. ``max_expanded`` bounds
+    what a compressed input may expand to, in bytes. ``ledger`` keeps for each transcript what
+    comparing policies needs. ``tool_kinds`` are kinds that the user gave to recorded tool
+    names, for guards' vocabularies and for hindsight. ``columns`` are columns of tables that
+    the user named.
+    """
+
+    policies: Sequence[Selected]
+    mode: Mode = "enforced"
+    map_names: bool = True
+    failure_level: Level = "exit_code"
+    format_id: str | None = None
+    schemas: Mapping[str, Any] = field(default_factory=dict)
+    hindsight: bool = True
+    max_expanded: int = MAX_EXPANDED
+    ledger: bool = False
+    tool_kinds: Mapping[str, Kind] = field(default_factory=dict)
+    columns: Columns = field(default_factory=Columns)
+
+
+@dataclass(slots=True)
+class FileAudit:
+    """What one input gave: its conversations, or why it gave none.
+
+    ``ignored`` is set for a file of a directory that is no transcript, ``ignored_rows`` counts
+    such rows of a table in a directory.
+    """
+
+    transcripts: list[TranscriptResult] = field(default_factory=list)
+    failure: FileProblem | None = None
+    ignored: str | None = None
+    ignored_rows: int = 0
+
+
+CROWDED: Final = (
+    f"more than {MAX_AGENTS} agents: where one acts again after so many others, its guards have started anew"
+)
+
+
+def new_replay(options: Options, totals: Totals, observers: Sequence[Observer]) -> Replay:
+    """The replay of a conversation that begins, with the tools' schemas that the user gave and those it declares."""
+    totals.schemas.update(options.schemas)
+    return Replay(
+        options.policies,
+        mode=options.mode,
+        map_names=options.map_names,
+        schemas=totals.schemas,
+        observers=observers,
+        kinds=options.tool_kinds,
+    )
+
+
+class NoConversationError(InputError):
+    """A file of a known format in which nobody says or does anything."""
+
+
+class _Session:
+    """Collects the conversations of one file as the emitter finishes them."""
+
+    def __init__(self, name: str, options: Options, problems: Problems) -> None:
+        self.name = name
+        self.format = ""
+        self.options = options
+        self.problems = problems
+        self.done: list[TranscriptResult] = []
+        self.emitter = Emitter(self._first, problems, failure_level=options.failure_level, on_session=self._finished)
+        self._replay: Replay | None = None
+        self._hindsight: Hindsight | None = None
+        self._recorded = RecordedGuards()
+        self._books: Bookkeeper | None = None
+
+    def _first(self, event: Event) -> None:
+        """The first event of a conversation; the others go to its replay without a detour."""
+        self._begin().feed(event)
+
+    def _begin(self) -> Replay:
+        options = self.options
+        self._hindsight = Hindsight(options.tool_kinds) if options.hindsight else None
+        self._recorded = RecordedGuards()
+        self._books = Bookkeeper() if options.ledger else None
+        observers = [o for o in (self._hindsight, self._recorded, self._books) if o is not None]
+        self._replay = new_replay(options, self.emitter.totals, observers)
+        self.emitter.sink = self._replay.feed
+        return self._replay
+
+    def _finished(self, session: str, totals: Totals) -> None:
+        replay = self._replay or self._begin()
+        result = TranscriptResult(
+            path=self.name,
+            session=session,
+            format=self.format,
+            counts=_counts(totals),
+            agents=sorted(a for a in totals.agents if a),
+            models=sorted(totals.models),
+            tools=dict(sorted(totals.tools.items())),
+            policies=replay.finish(totals),
+            recorded=self._recorded.findings,
+            ledger=None if self._books is None else self._books.ledger,
+        )
+        if replay.crowded:
+            result.notes.append(CROWDED)
+        if self._hindsight is not None:
+            self._hindsight.finish().apply(result)
+        self._replay = self._hindsight = None
+        self.emitter.sink = self._first
+        self._take_problems(result)
+        self.done.append(result)
+
+    def _take_problems(self, result: TranscriptResult) -> None:
+        """Give the problems found so far to a conversation, and start counting anew."""
+        problems = self.problems
+        result.problems.extend(problems.kept)
+        for kind, count in problems.counts.items():
+            result.problem_counts[kind] = result.problem_counts.get(kind, 0) + count
+        result.damaged += problems.damaged
+        problems.clear()
+
+    def close(self) -> None:
+        """Finish the last conversation and attach problems that came after it."""
+        self.emitter.finish()
+        if self.problems and self.done:
+            self._take_problems(self.done[-1])
+
+
+_COUNTED: Final = tuple(
+    (
+        "turns batches text_replies calls results unanswered orphan_results errors denied cancelled sidechain_calls "
+        "max_parallel repeated_ids repeated_records compactions input_tokens output_tokens cache_read_tokens "
+        "cache_write_tokens"
+    ).split()
+)
+
+
+_LEVELS: Final[Sequence[tuple[str, Level]]] = (
+    ("errors_by_flag", "flag"),
+    ("errors_by_exit_code", "exit_code"),
+    ("errors_by_text", "text"),
+)
+"""Names of counts; made once, since a run may have a hundred thousand results."""
+
+
+def _counts(totals: Totals) -> dict[str, int | float | None]:
+    counts: dict[str, int | float | None] = {name: getattr(totals, name) for name in _COUNTED}
+    for name, level in _LEVELS:
+        counts[name] = totals.errors_by_level.get(level, 0)
+    if not totals.success_known and not totals.errors:
+        counts["errors"] = None
+    counts["duration"] = totals.duration
+    return counts
+
+
+def audit_source(source: Source, options: Options, *, name: str | None = None) -> list[TranscriptResult]:
+    """Read one opened transcript and replay it; one result per conversation in it.
+
+    Raises:
+        InputError: it is empty, unrecognised, or holds no conversation.
+    """
+    reader = recognise(source, options.format_id)
+    session = _Session(name or source.name, options, source.problems)
+    session.format = reader.id
+    reader.read(source, session.emitter)
+    session.close()
+    if not session.done:
+        kept: list[Problem] = source.problems.kept
+        first = f"; first problem: line {kept[0].line}: {kept[0].message}" if kept else ""
+        raise NoConversationError(f"{source.name}: read as {reader.id}, but it holds no conversation{first}")
+    return session.done
+
+
+def guarded(name: str, work: Callable[[], FileAudit], *, named: bool = True) -> FileAudit:
+    """Do the work on one input. Whatever goes wrong becomes the result, so that the run goes on.
+
+    ``named`` is as in :class:`~loopaudit.audit.inputs.discover.Input`.
+    """
+    try:
+        return work()
+    except NoConversationError as error:
+        if not named:
+            return FileAudit(ignored="no conversation in it")
+        return FileAudit(failure=FileProblem(name, error.message, error.hint, error.exit_code))
+    except LoopauditError as error:
+        return FileAudit(failure=FileProblem(name, error.message, error.hint, error.exit_code))
+    except Exception as error:  # noqa: BLE001 - one transcript must not end the run; reported, exit code 5
+        message = f"{name}: the reader failed: {type(error).__name__}: {error}"
+        return FileAudit(failure=FileProblem(name, message, "please report this", ExitCode.INTERNAL))

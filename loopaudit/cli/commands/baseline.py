@@ -1,0 +1,169 @@
+"""``loopaudit baseline``: accepts today's firings, so that only new ones fail a check."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from loopaudit.cli import options as caching
+from loopaudit.cli import options_ as options
+from loopaudit.cli import tables
+from loopaudit.cli.writing_ import report_error, report_failures
+from loopaudit.core.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from loopaudit.core.report import Report
+    from loopaudit.gate.check import Renewal
+
+
+def command(
+    context: typer.Context,
+    paths: options.Paths = None,
+    policy: options.Policies = None,
+    settings: options.Settings = None,
+    policy_file: options.PolicyFiles = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="The baseline. Default: `baseline` of the configuration, or loopaudit-baseline.toml.",
+            show_default=False,
+        ),
+    ] = None,
+    prune: Annotated[
+        bool,
+        typer.Option(
+            "--prune",
+            help="Drop entries of deleted transcripts, and of policies that the configuration does not choose any "
+            "more. Without paths nothing else is done.",
+        ),
+    ] = False,
+    reason: Annotated[
+        str, typer.Option("--reason", metavar="TEXT", help="Why what is accepted now is accepted.", show_default=False)
+    ] = "",
+    expires: Annotated[
+        str | None,
+        typer.Option("--expires", metavar="YYYY-MM-DD", help="Last day on which it is accepted.", show_default=False),
+    ] = None,
+    today: Annotated[
+        str | None,
+        typer.Option(
+            "--today",
+            metavar="YYYY-MM-DD",
+            help="The day against which expiry dates count. Default: the current day.",
+            show_default=False,
+        ),
+    ] = None,
+    mode: options.ModeOption = "enforced",
+    tool_names: options.ToolNames = "mapped",
+    failure: options.Failure = "exit-code",
+    format_id: options.Format = None,
+    tools: options.ToolsFile = None,
+    column: tables.Column = None,
+    id_column: tables.IdColumn = None,
+    group_by: tables.GroupBy = None,
+    max_expanded: options.MaxExpanded = 4096,
+    jobs: options.Jobs = None,
+    cache: caching.CachingIfAsked = None,
+    cache_dir: caching.CacheFolder = None,
+    config_file: options.ConfigFile = None,
+    no_config: options.NoConfig = False,
+) -> None:
+    """Write or renew the baseline: the firings that are known and accepted.
+
+    Entries of transcripts and policies that are not part of this run stay as they are, and so
+    does the text of every entry whose firings did not change.
+    """
+    from loopaudit.audit.run import audit
+    from loopaudit.cli.commands.check import day
+    from loopaudit.cli.progress import Progress
+    from loopaudit.config.file import NONE
+    from loopaudit.gate.baseline_file import FILE_NAME
+    from loopaudit.gate.check import prune_only, renew
+
+    config = options.load_config(config_file, no_config, policy_file) or NONE
+    file = output or config.baseline or Path(FILE_NAME)
+    last_day = day(expires) if expires is not None else None
+    only_prune = prune and not paths
+    chosen_paths = [] if only_prune else paths or list(config.paths)
+    if not chosen_paths and not only_prune:
+        raise UsageError("no transcript given", hint="name files or folders, or set `paths` in a configuration")
+    chosen = options.replay_options(
+        policy=policy,
+        settings=settings,
+        mode=mode,
+        tool_names=tool_names,
+        failure=failure,
+        format_id=format_id,
+        tools=tools,
+        max_expanded=max_expanded,
+        column=column,
+        id_column=id_column,
+        group_by=group_by,
+        policy_files=policy_file,
+        config=config,
+        said=options.given(context),
+    )
+    selected = [s.label for s in chosen.policies] if not policy and config.policy else None
+    if only_prune:
+        _write(file, prune_only(file, selected))
+        return
+    if file.exists():
+        from loopaudit.gate.baseline_file import read
+
+        read(file)  # a wrong baseline is told before the work
+    kept = caching.cache_of(cache, cache_dir, config, usual=False)
+    with Progress() as progress:
+        workers = 1 if policy_file else jobs  # other processes cannot import a policy from a file
+        report = audit(
+            chosen_paths, chosen, on_found=progress.found, on_file=progress.finished, jobs=workers, cache=kept
+        )
+    caching.tell(kept)
+    _refuse(report)
+    renewal = renew(file, report, day(today), prune=prune, selected=selected, reason=reason, expires=last_day)
+    _write(file, renewal)
+
+
+def _refuse(report: Report) -> None:
+    """Write no baseline of a run that did not see everything."""
+    report_failures(report)
+    crashed = any(p.status == "crashed" for t in report.transcripts for p in t.policies)
+    code = max([f.exit_code for f in report.failures] + [ExitCode.INTERNAL] * crashed, default=0)
+    if not code and not report.transcripts:
+        report_error("no transcript was found", None)
+        code = ExitCode.INPUT
+    if code:
+        typer.echo("the baseline was not written", err=True)
+        raise typer.Exit(code)
+
+
+def _write(file: Path, renewal: Renewal) -> None:
+    """Put the new text in place of the old at once, and say what changed."""
+    from dataclasses import replace
+
+    from loopaudit.config.toml_file import shown_path
+    from loopaudit.core.text import visible
+    from loopaudit.reports.kit.wording import some
+
+    before = {replace(e, line=0) for e in renewal.old.entries}
+    after = {replace(e, line=0) for e in renewal.entries}
+    total = some(sum(len(e.calls) for e in after), "firing")
+    if renewal.existed and before == after:
+        typer.echo(visible(f"{shown_path(file)}: unchanged, {total}"))
+        return
+    new = file.with_name(file.name + ".new")
+    try:
+        newline = "\r\n" if renewal.existed and b"\r\n" in file.read_bytes() else "\n"
+        new.write_bytes(renewal.text.replace("\n", newline).encode("utf-8"))
+        new.replace(file)
+    except OSError as error:
+        new.unlink(missing_ok=True)
+        raise UsageError(f"{file}: cannot be written: {(error.strerror or str(error)).lower()}") from None
+    kept, written, dropped = len(before & after), len(after - before), len(before - after)
+    entries = some(len(after), "entry", "entries")
+    changes = f"{written} written, {kept} kept, {dropped} dropped or replaced"
+    typer.echo(visible(f"wrote {shown_path(file)}: {total} in {entries}: {changes}"))

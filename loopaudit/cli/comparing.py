@@ -1,0 +1,103 @@
+"""What the commands that compare policies share: options, outputs, exit codes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from loopaudit.cli.writing_ import report_error, write_output
+from loopaudit.core.errors import ExitCode, UsageError, did_you_mean
+
+if TYPE_CHECKING:
+    from loopaudit.compare.comparison import Comparison
+    from loopaudit.reports.kit.page.page import Page
+
+Outputs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--report",
+        "-r",
+        metavar="NAME[=FILE]",
+        help="Write terminal, json or csv to standard output or to a file. Repeatable. Default: terminal.",
+        show_default=False,
+    ),
+]
+LabelsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--labels",
+        metavar="FILE",
+        help="Judge by a person's labels instead of hindsight; see `loopaudit label`.",
+        show_default=False,
+    ),
+]
+Width = Annotated[
+    int | None, typer.Option("--width", metavar="COLUMNS", help="Width of the terminal report.", show_default=False)
+]
+
+
+def targets(specs: Sequence[str]) -> list[tuple[str, str | None]]:
+    """Names and files of what is to be written; at most one without a file.
+
+    Raises:
+        UsageError: a name is unknown, or two go to standard output.
+    """
+    known = ("terminal", "json", "csv")
+    chosen: list[tuple[str, str | None]] = []
+    for spec in specs or ["terminal"]:
+        name, equals, file = spec.partition("=")
+        if name not in known:
+            raise UsageError(f"--report: {name!r} is none of {', '.join(known)}", hint=did_you_mean(name, known))
+        if equals and not file:
+            raise UsageError(f"--report {spec}: no file name after =")
+        chosen.append((name, file if file and file != "-" else None))
+    screen = [name for name, file in chosen if file is None]
+    if len(screen) > 1:
+        raise UsageError(
+            f"{len(screen)} reports go to standard output: {', '.join(screen)}",
+            hint="give all but one a file: --report json=out.json",
+        )
+    return chosen
+
+
+def write_all(
+    chosen: Sequence[tuple[str, str | None]],
+    comparison: Comparison,
+    page: Callable[[int], Page],
+    documents: Mapping[str, Callable[[], bytes]],
+    width: int | None,
+) -> None:
+    """Write every report that was asked for."""
+    from loopaudit.reports.kit.page.show import PLAIN_WIDTH, show
+    from loopaudit.reports.kit.wording import some
+
+    for name, file in chosen:
+        if name != "terminal":
+            write_output(documents[name](), file)
+        elif file is None:
+            show(page, sys.stdout, width=width)
+        else:
+            write_output(page(width or PLAIN_WIDTH).plain().encode(), file)
+    if ("terminal", None) not in chosen:
+        for problem in comparison.report.failures:
+            report_error(problem.message, problem.hint)
+    # The page of a sweep has no place for them, and a sweep keeps no transcripts that could tell more.
+    if ("terminal", None) not in chosen or not comparison.report.transcripts:
+        for label, card in comparison.scorecard.cards.items():
+            if crashed := card.status.get("crashed"):
+                report_error(f"{label}: the policy failed in {some(crashed, 'transcript')}", None)
+
+
+def exit_code(comparison: Comparison, *, strict: bool = False) -> int:
+    """The exit code of a finished comparison: own failure, then input."""
+    crashed = any(card.status.get("crashed") for card in comparison.scorecard.cards.values())
+    codes = {failure.exit_code for failure in comparison.report.failures}
+    if crashed or ExitCode.INTERNAL in codes:
+        return ExitCode.INTERNAL
+    if codes or (strict and any(t.damaged for t in comparison.report.transcripts)):
+        return ExitCode.INPUT
+    return ExitCode.OK

@@ -1,0 +1,136 @@
+"""Where reports go, and which findings fail a run: the options ``--report`` and ``--fail-on``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from loopaudit.core.errors import UsageError, did_you_mean
+from loopaudit.core.findings import Action
+from loopaudit.core.registry import reports
+from loopaudit.core.report import Report
+
+LOOP: Final = "loop"
+
+GITHUB: Final = "github"
+
+STEP_SUMMARY: Final = 1 << 20
+"""Bytes of a step summary that GitHub takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One report to write: its id, and a file or ``None`` for standard output."""
+
+    id: str
+    file: str | None
+
+    def render(self, report: Report, options: Mapping[str, str]) -> bytes:
+        """The bytes of the report; of the options only those that this report knows count."""
+        reporter = reports().get(self.id)
+        return reporter.render(report, {k: v for k, v in options.items() if k in reporter.options})
+
+
+def outputs(specs: Sequence[str]) -> list[Output]:
+    """The reports that were asked for.
+
+    Raises:
+        UsageError: a report is unknown or cannot be made here, or two go to standard output.
+    """
+    chosen = []
+    for spec in specs:
+        name, equals, file = spec.partition("=")
+        reporter = reports().get(name)
+        if equals and not file:
+            raise UsageError(f"--report {spec}: no file name after =")
+        target = file if file and file != "-" else None
+        if reporter.binary and target is None and sys.stdout.isatty():
+            hint = f"give it a file: --report {name}=findings{reporter.suffix}"
+            raise UsageError(f"--report {spec}: {name} is no text, and is not written to a terminal", hint=hint)
+        if reporter.package and not _installed(reporter.package):
+            hint = f"pip install 'loopaudit[{name}]'"
+            raise UsageError(f"--report {spec}: it needs the package {reporter.package}", hint=hint)
+        chosen.append(Output(name, target))
+    to_screen = [output.id for output in chosen if output.file is None]
+    if len(to_screen) > 1:
+        raise UsageError(
+            f"{len(to_screen)} reports go to standard output: {', '.join(to_screen)}",
+            hint="give all but one a file: --report json=out.json",
+        )
+    return chosen
+
+
+def _installed(package: str) -> bool:
+    from importlib.util import find_spec
+
+    return find_spec(package) is not None
+
+
+def write_step_summary(report: Report, targets: Iterable[Output], environ: Mapping[str, str] = os.environ) -> None:
+    """Add the report as Markdown to the step summary of a GitHub workflow, if the report ``github`` was asked for.
+
+    GitHub refuses a summary of more than 1 MiB as a whole, so what a step wrote before counts.
+
+    Raises:
+        UsageError: the file that ``GITHUB_STEP_SUMMARY`` names cannot be written.
+    """
+    name = environ.get("GITHUB_STEP_SUMMARY")
+    if not name or not any(target.id == GITHUB for target in targets):
+        return
+    from loopaudit.reports.kit.markdown import document
+
+    path = Path(name)
+    try:
+        used = path.stat().st_size if path.exists() else 0
+        text = document(report, STEP_SUMMARY - used - 1)
+        with path.open("ab") as file:
+            file.write(f"\n{text}".encode() if used and text else text.encode())
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
+
+
+def lowest_action(words: Iterable[str]) -> tuple[Action | None, bool]:
+    """The weakest action that the words of ``--fail-on`` name, and whether they name loops.
+
+    Raises:
+        UsageError: a word is no action.
+    """
+    lowest: Action | None = None
+    loops = False
+    for word in words:
+        spelled = word.lower().replace("-", "_")
+        if spelled == LOOP:
+            loops = True
+            continue
+        spelled = {"hard_stop": "stop", "halt": "stop", "any": "observe"}.get(spelled, spelled)
+        known = [action.slug for action in Action if action]
+        if spelled not in known:
+            hint = did_you_mean(spelled, [*known, LOOP])
+            raise UsageError(f"--fail-on: {word!r} is no action", hint=hint)
+        action = Action[spelled.upper()]
+        lowest = action if lowest is None else min(lowest, action)
+    return lowest, loops
+
+
+def gate(words: Iterable[str]) -> Callable[[Report], bool]:
+    """Whether a report has a finding that ``--fail-on`` names.
+
+    Raises:
+        UsageError: a word is no action.
+    """
+    lowest, loops = lowest_action(words)
+
+    def failed(report: Report) -> bool:
+        for transcript in report.transcripts:
+            if loops and any(episode.kind != "waiting" for episode in transcript.episodes):
+                return True
+            for policy in transcript.policies:
+                if lowest is not None and any(Action[a.upper()] >= lowest for a in policy.by_action):
+                    return True
+        return False
+
+    return failed

@@ -1,0 +1,246 @@
+"""The configuration: ``loopaudit.toml``, or ``[tool.loopaudit]`` in ``pyproject.toml``.
+
+It is looked for in the working folder and the folders above, up to the root of the
+repository. It names things and sets numbers; it never loads code. Keys are those of the
+command line's options; a dash and an underscore mean the same. Paths in it are relative to
+its own folder.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, get_args
+
+from loopaudit.cli.outputs import lowest_action, outputs
+from loopaudit.config import selection
+from loopaudit.config.location import FILE_NAME, PROJECT, candidates
+from loopaudit.config.params import policy_tables, told
+from loopaudit.config.shapecheck import Schema
+from loopaudit.config.toml_file import TomlFile, dashed, load
+from loopaudit.core import tools
+from loopaudit.core.errors import UsageError
+from loopaudit.core.events import Level
+from loopaudit.core.registry import readers
+from loopaudit.core.urls import scheme_of
+from loopaudit.gate import expectations
+from loopaudit.gate.inputs import GateSettings
+from loopaudit.policies.contract import Mode, Policy, Selected
+
+_TEXT: Final[Schema] = {"type": "string", "minLength": 1}
+_TEXTS: Final[Schema] = {"type": "array", "items": _TEXT}
+_COUNT: Final[Schema] = {"type": "integer", "minimum": 0}
+_SHARE: Final[Schema] = {"type": "number", "minimum": 0, "maximum": 1}
+
+GATE: Final[Schema] = {
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {
+        "fail-on": _TEXTS,
+        "max-firings": _COUNT,
+        "max-wrong": _COUNT,
+        "max-loops": _COUNT,
+        "max-redundant": _COUNT,
+        "max-damaged": _SHARE,
+        "allow-empty": {"type": "boolean"},
+        "allow-unevaluated": _TEXTS,
+    },
+}
+
+SCHEMA: Final[Schema] = {
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {
+        "paths": _TEXTS,
+        "policy": _TEXTS,
+        "policies": {
+            "type": "object",
+            "additionalProperties": {"type": "object", "properties": {"base": _TEXT}},
+            "description": "a table of policies; their choice is the key `policy`",
+        },
+        "mode": {"type": "string", "enum": ["enforced", "shadow"]},
+        "failure": {"type": "string", "enum": ["flag", "exit-code", "text"]},
+        "map-tool-names": {"type": "boolean"},
+        "tool-names": {
+            "type": "object",
+            "additionalProperties": {"type": "string", "enum": list(get_args(tools.Kind))},
+            "description": "a table of tool names and their kinds; see `map-tool-names` for the switch",
+        },
+        "format": _TEXT,
+        "tools": _TEXT,
+        "reports": _TEXTS,
+        "baseline": _TEXT,
+        "cache": {"type": "boolean"},
+        "cache-dir": _TEXT,
+        "gate": GATE,
+        "expect": {"type": "array"},
+    },
+}
+"""The shape of a configuration, without the parameters of policies and the expectations."""
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """A checked configuration; ``None`` and empty where it says nothing. Paths are absolute.
+
+    ``named`` are the user's own variants and what they are variants of, ``overrides`` the
+    parameters by name of a variant or policy.
+    """
+
+    file: Path | None = None
+    paths: tuple[str, ...] = ()
+    policy: tuple[str, ...] = ()
+    named: Mapping[str, str] = field(default_factory=dict)
+    overrides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    mode: Mode | None = None
+    failure: Level | None = None
+    map_tool_names: bool | None = None
+    tool_kinds: Mapping[str, tools.Kind] = field(default_factory=dict)
+    format: str | None = None
+    tools: Path | None = None
+    reports: tuple[str, ...] = ()
+    baseline: Path | None = None
+    cache: bool | None = None
+    cache_dir: Path | None = None
+    gate: GateSettings = field(default_factory=GateSettings)
+    expect: tuple[expectations.Expectation, ...] = ()
+
+    def select(
+        self, specs: Sequence[str] = (), settings: Sequence[str] = (), extra: Mapping[str, Policy] | None = None
+    ) -> list[Selected]:
+        """The policies of a run: those that the command line names, or the configuration's.
+
+        Raises:
+            UsageError: a name, parameter or value of the command line is wrong.
+        """
+        return selection.select(specs or self.policy, settings, named=self.named, extra=extra, overrides=self.overrides)
+
+
+NONE: Final = Config()
+"""What counts where there is no configuration."""
+
+
+def find(folder: Path) -> TomlFile | None:
+    """The configuration for a folder: the nearest one above it, within its repository.
+
+    Raises:
+        UsageError: a file on the way is no TOML.
+    """
+    for path in candidates(folder):
+        file = load(path)
+        if path.name == FILE_NAME:
+            return file
+        section = _section(file)
+        if section is not None:
+            return section
+    return None
+
+
+def _section(file: TomlFile) -> TomlFile | None:
+    tool = file.data.get("tool")
+    section = tool.get("loopaudit") if isinstance(tool, dict) else None
+    if section is None:
+        return None
+    if not isinstance(section, dict):
+        raise UsageError(f"{file.place(('tool', 'loopaudit'))}: tool.loopaudit is not a table")
+    return TomlFile(file.path, file.text, section, ("tool", "loopaudit"))
+
+
+def load_config(path: Path | None, folder: Path, extra: Mapping[str, Policy] | None = None) -> Config:
+    """The configuration in a file, or the one found for a folder, or none.
+
+    ``extra`` are policies by id that the command line loaded from files; a configuration may
+    name them, but never loads any.
+
+    Raises:
+        UsageError: it is missing or wrong.
+    """
+    if path is None:
+        found = find(folder)
+        return NONE if found is None else parse(found, extra)
+    file = load(path)
+    if path.name == PROJECT:
+        section = _section(file)
+        if section is None:
+            raise UsageError(f"{file.name}: there is no table [tool.loopaudit] in it")
+        file = section
+    return parse(file, extra)
+
+
+def parse(file: TomlFile, extra: Mapping[str, Policy] | None = None) -> Config:
+    """Check a loaded configuration and take it over.
+
+    Raises:
+        UsageError: something in it is wrong; the message has file, line and key.
+    """
+    data = dashed(file, file.data)
+    if isinstance(data.get("gate"), dict):
+        gate = data["gate"] = dashed(file, data["gate"], ("gate",))
+        if isinstance(gate.get("fail-on"), str):
+            gate["fail-on"] = [gate["fail-on"]]
+    if isinstance(data.get("failure"), str):
+        data["failure"] = data["failure"].replace("_", "-")
+    file.check(SCHEMA, data)
+    named, overrides = policy_tables(file, data.get("policies", {}), extra or {})
+    folder = file.path.absolute().parent
+    config = Config(
+        file=file.path,
+        paths=tuple(_path(file, folder, p, i) for i, p in enumerate(data.get("paths", ()))),
+        policy=tuple(data.get("policy", ())) or tuple(data.get("policies", ())),
+        named=named,
+        overrides=overrides,
+        mode=data.get("mode"),
+        failure=data["failure"].replace("-", "_") if "failure" in data else None,
+        map_tool_names=data.get("map-tool-names"),
+        tool_kinds=data.get("tool-names", {}),
+        format=data.get("format"),
+        tools=folder / data["tools"] if "tools" in data else None,
+        reports=tuple(_report(file, folder, spec, i) for i, spec in enumerate(data.get("reports", ()))),
+        baseline=folder / data["baseline"] if "baseline" in data else None,
+        cache=data.get("cache"),
+        cache_dir=folder / data["cache-dir"] if "cache-dir" in data else None,
+        gate=_gate(file, data.get("gate", {})),
+        expect=expectations.from_config(file, data.get("expect", [])),
+    )
+    if config.format is not None:
+        told(file, ("format",), lambda: readers().get(data["format"]))
+    for i, spec in enumerate(config.policy):
+        told(file, ("policy", i) if "policy" in data else ("policies", spec), partial(config.select, [spec], (), extra))
+    return config
+
+
+def _path(file: TomlFile, folder: Path, path: str, index: int) -> str:
+    if scheme_of(path) is not None:
+        hint = "a configuration opens none; name it on the command line"
+        raise file.error(("paths", index), f"{path!r} is a URL", hint)
+    return _joined(folder, path)
+
+
+def _joined(folder: Path, path: str) -> str:
+    """A path of the configuration as the run uses it: by the way from the working folder."""
+    if path == "-":
+        return path
+    whole = folder / path
+    try:
+        return Path(os.path.relpath(whole)).as_posix()
+    except ValueError:  # another drive
+        return whole.as_posix()
+
+
+def _report(file: TomlFile, folder: Path, spec: str, index: int) -> str:
+    way = ("reports", index)
+    told(file, way, lambda: outputs([spec]))
+    name, equals, target = spec.partition("=")
+    if not equals or target == "-":
+        raise file.error(way, f"{spec!r} names no file", f'write "{name}=FILE"')
+    return f"{name}={_joined(folder, target)}"
+
+
+def _gate(file: TomlFile, table: Mapping[str, Any]) -> GateSettings:
+    for i, word in enumerate(table.get("fail-on", ())):
+        told(file, ("gate", "fail-on", i), partial(lowest_action, [word]))
+    values: dict[str, Any] = {k.replace("-", "_"): tuple(v) if isinstance(v, list) else v for k, v in table.items()}
+    return GateSettings(**values)

@@ -1,0 +1,170 @@
+"""Finds plug-ins: by looking into the package's folders, and through entry points.
+
+No list of plug-ins is kept anywhere. A built-in plug-in is a module of ``policies``,
+``readers`` or ``reports`` with the constant of its kind; an installed package offers more
+through the entry-point groups ``loopaudit.policies``, ``loopaudit.readers`` and
+``loopaudit.reports``. Entry points are looked up only when asked for a name that is not
+built in, when no built-in reader claims a transcript, or for a list of everything: that alone
+costs more than starting the interpreter. A built-in plug-in is never replaced by an installed one.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final, Generic, TypeVar
+
+from loopaudit.core import regex
+from loopaudit.core.errors import LoopauditError, PluginError, UsageError, did_you_mean
+from loopaudit.core.foreign import loaded
+from loopaudit.core.report import Reporter
+from loopaudit.policies.contract import Policy
+from loopaudit.readers.contract import Reader
+
+P = TypeVar("P", Policy, Reader, Reporter)
+
+_ROOT: Final = Path(__file__).parents[1]
+
+_RANK: Final = regex.lazy(rb"^    rank=(\d+),", re.MULTILINE)
+
+
+class Registry(Generic[P]):
+    """The plug-ins of one kind, loaded by name and no earlier than needed."""
+
+    def __init__(self, folder: str, constant: str, kind: type[P], word: str) -> None:
+        self.folder = folder
+        self._constant = constant
+        self._kind: type[P] = kind
+        self._word = word
+        self._loaded: dict[str, P] = {}
+        self._order: list[str] = []
+        self._offered: dict[str, Any] | None = None
+
+    def module_names(self) -> list[str]:
+        """Names of the built-in modules, sorted (``openhands_sdk``)."""
+        names = {
+            entry.partition(".")[0]
+            for entry in os.listdir(_ROOT / self.folder)
+            if not entry.startswith("_") and (entry.endswith(".py") or "." not in entry)
+        }
+        return sorted(names)
+
+    def ids(self) -> list[str]:
+        """Ids of the built-in plug-ins, by module name, without importing any."""
+        return [name.replace("_", "-") for name in self.module_names()]
+
+    def load(self, module_name: str) -> P:
+        """Import one built-in module and take its constant."""
+        plugin = self._loaded.get(module_name)
+        if plugin is None:
+            path = f"loopaudit.{self.folder.replace('/', '.')}.{module_name}"
+            if (_ROOT / self.folder / module_name).is_dir():
+                path += ".reader" if self._word == "format" else ".guard"
+            module = import_module(path)
+            plugin = self._checked(getattr(module, self._constant, None), module.__name__)
+            self._loaded[module_name] = plugin
+        return plugin
+
+    def _checked(self, plugin: Any, where: str) -> P:
+        if not isinstance(plugin, self._kind):
+            raise PluginError(f"{where} has no {self._constant} that is a {self._kind.__name__}")
+        return plugin
+
+    def all(self) -> list[P]:
+        """Every built-in plug-in, in the order of their ids."""
+        return [self.load(name) for name in self.module_names()]
+
+    def ordered(self) -> Iterator[P]:
+        """Every built-in plug-in by its ``rank``, each imported no earlier than it is asked for.
+
+        The rank is read from the text of the module, which costs a hundredth of importing it;
+        once, because every transcript asks for this order.
+        """
+        if not self._order:
+            ranks = {}
+            for name in self.module_names():
+                place = _ROOT / self.folder / name
+                file = place / "reader.py" if place.is_dir() else place.with_suffix(".py")
+                found = _RANK.search(file.read_bytes())
+                ranks[name] = int(found.group(1)) if found is not None else 0
+            self._order = sorted(ranks, key=lambda n: (ranks[n], n))
+        for name in self._order:
+            yield self.load(name)
+
+    def get(self, id: str) -> P:
+        """The plug-in of this id, built in or installed.
+
+        Raises:
+            UsageError: there is none; the hint names the nearest ones.
+        """
+        name = id.replace("-", "_")
+        if name in self.module_names():
+            return self.load(name)
+        if id in self._entries():
+            return self._installed(id)
+        raise UsageError(f"unknown {self._word} {id!r}", hint=did_you_mean(id, [*self.ids(), *self.installed_ids()]))
+
+    def knows(self, id: str) -> bool:
+        """Whether there is a plug-in of this id; an installed one is not loaded."""
+        return id in self.ids() or id in self._entries()
+
+    def installed_ids(self) -> list[str]:
+        """Ids of the plug-ins that other packages offer, sorted; none of them is loaded."""
+        return sorted(self._entries())
+
+    def installed(self) -> tuple[list[P], list[LoopauditError]]:
+        """The plug-ins that other packages offer, in the order of their ids, and what is wrong with the rest."""
+        found: list[P] = []
+        broken: list[LoopauditError] = []
+        for name in self.installed_ids():
+            try:
+                found.append(self._installed(name))
+            except LoopauditError as error:
+                broken.append(error)
+        return found, broken
+
+    def _entries(self) -> dict[str, Any]:
+        """The entry points of this kind by name, looked up once."""
+        if self._offered is None:
+            from importlib.metadata import entry_points
+
+            built_in = set(self.ids())
+            offered = entry_points(group=f"loopaudit.{self.folder.partition('/')[0]}")
+            self._offered = {entry.name: entry for entry in offered if entry.name not in built_in}
+        return self._offered
+
+    def _installed(self, id: str) -> P:
+        """Load what an entry point names; its package's code runs."""
+        plugin = self._loaded.get(id)
+        if plugin is None:
+            entry = self._entries()[id]
+            where = f"the installed {self._word} {id!r} ({entry.value})"
+            found = loaded(f"{where} cannot be loaded", entry.load)
+            if not isinstance(found, self._kind):
+                raise PluginError(f"{where} is no {self._kind.__name__}")
+            if found.id != id:
+                raise PluginError(f"{where} calls itself {found.id!r}", hint="entry point and id have the same name")
+            self._loaded[id] = plugin = found
+        return plugin
+
+
+@cache
+def policies() -> Registry[Policy]:
+    """The guards."""
+    return Registry("policies/guards", "POLICY", Policy, "policy")
+
+
+@cache
+def readers() -> Registry[Reader]:
+    """The transcript formats."""
+    return Registry("readers/formats", "READER", Reader, "format")
+
+
+@cache
+def reports() -> Registry[Reporter]:
+    """The report formats."""
+    return Registry("reports/formats", "REPORTER", Reporter, "report")

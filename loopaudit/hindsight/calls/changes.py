@@ -1,0 +1,161 @@
+"""Remembers which calls may have changed something, and judges them only when asked.
+
+Most calls are never repeated, so nobody needs to know what they changed. Calls that may
+have changed something wait unread; the first question whether anything changed since some
+call reads them all, each once. A call that repeats an earlier one with the same result is
+not noted: a loop of equal commands must not excuse itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from loopaudit.core import canonical
+from loopaudit.core.events import SLICE, VALUE, Call, decode_value
+from loopaudit.core.tools import Kind
+from loopaudit.hindsight.calls.edits import edited_paths
+from loopaudit.hindsight.calls.effects import Nature, effect_of, effect_of_command
+from loopaudit.hindsight.shell.programs import EFFECT_CHANGES, EFFECT_LOOKS, Effect
+
+MAX_WAITING: Final = 512
+"""Unread calls; when there are more the oldest count as changes without being read."""
+
+MAX_SOURCE: Final = 4096
+"""Longest arguments that wait to be read; longer ones count as a change."""
+
+MAX_PATHS: Final = 2048
+"""File names of which the last change is known; with more, all files count as changed."""
+
+
+MAX_UNREAD_EDITS: Final = 64
+"""Failed edits whose files are not looked up before somebody asks."""
+
+_Unread = tuple[int, str, int, Any, Nature, Kind]
+"""A call that may have changed something: number, name, form, arguments, nature and kind."""
+
+
+class Changes:
+    """Numbers of the last calls of one agent that changed something.
+
+    ``any`` may matter to any call, ``lasting`` left something behind (no mere check),
+    ``world`` may have changed any file, and the last edit of a file is known by its base
+    name, so that different spellings of its folder do not matter. Numbers grow.
+    """
+
+    __slots__ = ("_failed", "_failing", "_lasting", "_owed", "_path", "_waiting", "any", "world")
+
+    def __init__(self) -> None:
+        self.any = 0
+        self._lasting = 0
+        self.world = 0
+        self._path: dict[str, int] = {}
+        self._failed: dict[str, int] = {}
+        self._failing: list[tuple[int, int, Any, bool]] = []
+        self._waiting: list[_Unread] = []
+        self._owed: list[_Unread] = []
+        """Unread calls that no question has needed yet, but that have to be read before they are dropped."""
+
+    @property
+    def lasting(self) -> int:
+        """The last call that left something behind."""
+        self.settle()
+        return self._lasting
+
+    def note(self, call: Call, command: str | None, nature: Nature, kind: Kind) -> None:
+        """A call with news may have changed something; it is read when somebody asks.
+
+        ``command`` is the command of a shell call; other arguments are decoded when read.
+        """
+        form, source = call.form, call.source
+        if kind == "shell":
+            form, source = VALUE, command
+        elif form == VALUE:
+            self._read(call.number, effect_of(call.name, source, nature, kind).effect)
+            return
+        if source is None or len(source) > MAX_SOURCE:
+            self._read(call.number, EFFECT_CHANGES)
+            return
+        if len(self._waiting) >= MAX_WAITING:
+            dropped = self._waiting[: MAX_WAITING // 8]
+            del self._waiting[: len(dropped)]
+            self._read(dropped[-1][0], EFFECT_CHANGES)
+        self._waiting.append((call.number, call.name, form, source, nature, kind))
+
+    def edited(self, path: str | None, number: int) -> None:
+        """A file tool changed a file (``None``: it is not known which)."""
+        if path is None:
+            self._read(number, EFFECT_CHANGES)
+            return
+        paths = self._path
+        if len(paths) >= MAX_PATHS:
+            paths.clear()
+            self._read(number, EFFECT_CHANGES)
+        paths[base(path)] = number
+        self.any = max(self.any, number)
+        self._lasting = max(self._lasting, number)
+
+    def edit_failed(self, call: Call) -> None:
+        """An edit failed: nothing changed, but a look at its files is justified."""
+        if len(self._failing) >= MAX_UNREAD_EDITS:
+            self._read_failing()
+        self._failing.append((call.number, call.form, call.source, call.is_json))
+
+    def _read_failing(self) -> None:
+        for number, form, source, is_json in self._failing:
+            for path in edited_paths(decoded(form, source, is_json=is_json)):
+                if len(self._failed) >= MAX_PATHS:
+                    self._failed.clear()
+                self._failed[base(path)] = number
+        self._failing.clear()
+
+    def failed_edit_since(self, number: int, path: str) -> bool:
+        """Whether an edit of this file failed after a call."""
+        if self._failing:
+            self._read_failing()
+        return bool(self._failed) and self._failed.get(base(path), 0) > number
+
+    def settle(self, after: int = 0) -> None:
+        """Read what waits behind call ``after``, newest first; what stands before a change need not be read."""
+        owed = self._owed
+        if self._waiting:
+            owed += self._waiting
+            self._waiting.clear()
+        if len(owed) > MAX_WAITING:
+            after = 0
+        while owed and owed[-1][0] > after:
+            number, name, form, source, nature, kind = owed.pop()
+            if kind == "shell":
+                effect = effect_of_command(source).effect
+            else:
+                arguments = decode_value(source) if form == SLICE else canonical.parse(source)
+                effect = effect_of(name, arguments, nature, kind).effect
+            self._read(number, effect)
+            if effect == EFFECT_CHANGES:
+                owed.clear()
+
+    def _read(self, number: int, effect: Effect) -> None:
+        if effect is EFFECT_LOOKS:
+            return
+        self.any = max(self.any, number)
+        if effect == EFFECT_CHANGES:
+            self._lasting = max(self._lasting, number)
+            self.world = max(self.world, number)
+
+    def since(self, number: int, path: str | None) -> bool:
+        """Whether something changed after a call that matters to a look at ``path``, or at anything."""
+        self.settle(number)
+        if path is None:
+            return self.any > number
+        return max(self.world, self._path.get(base(path), 0)) > number
+
+
+def decoded(form: int, source: Any, *, is_json: bool) -> Any:
+    """Arguments as :attr:`loopaudit.core.events.Call.arguments` gives them."""
+    if form == SLICE:
+        return decode_value(source)
+    return canonical.parse(source) if form != VALUE and is_json else source
+
+
+def base(path: str) -> str:
+    """The last part of a path."""
+    return path.rstrip("/").rpartition("/")[2]

@@ -1,0 +1,265 @@
+"""What a call does to the world, and which calls ask for the same.
+
+Tools are known by their kind (:mod:`loopaudit.core.tools`); tools of no known kind are judged by
+the verbs in their name (``get_ticket`` looks, ``update_ticket`` changes) or by the word of
+an ``action`` argument, and shell commands by :mod:`loopaudit.hindsight.shell.judge`. What is not
+plain may change something.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+import msgspec
+
+from loopaudit.core import regex
+from loopaudit.core.events import Call
+from loopaudit.core.tools import Kind, kind_of, kind_of_name, plain_name
+from loopaudit.hindsight.calls.ranges import ReadRange, normal_path
+from loopaudit.hindsight.calls.shell_ranges import may_show_lines, shell_range
+from loopaudit.hindsight.shell.judge import cached_judge, judge
+from loopaudit.hindsight.shell.programs import EFFECT_CHANGES, EFFECT_LOOKS, Effect, Verdict, words
+
+_LOOKS: Final = words(
+    """
+    get list search read find query show view describe fetch lookup count check inspect info status history log logs
+    screenshot snapshot stat stats peek grep cat calculate compute calc ping validate verify diff compare think
+    retrieve recall preview summarize summary translate extract parse analyze explain monitor watch observe await
+    sleep wait poll progress ls tree glob scan lint browse ask health version whoami discover outline hover
+    definition references diagnostics symbols tail head measure evaluate time date weather
+    """
+)
+_CHANGES: Final = words(
+    """
+    set create update delete remove add write edit insert send post put patch move rename copy run execute exec
+    start stop restart reset click type press fill submit upload install deploy commit push merge apply save store
+    append replace book cancel buy pay open close enable disable kill terminate launch invoke navigate goto scroll
+    drag select login logout register assign attach detach approve reject publish schedule modify change toggle
+    switch clear drop truncate import download sync build generate make transfer refund exchange order reply comment
+    notify mark archive restore undo redo next previous prev back forward step advance eval tap swipe
+    """
+)
+_ASKS: Final = words("search find query lookup ask retrieve recall grep translate explain summarize")
+_WAITS: Final = words("status poll wait await sleep progress")
+_PAUSES: Final = words("sleep wait pause delay")
+"""Tools and actions that do nothing but wait."""
+
+_WORD: Final = regex.lazy(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_ACTIONS: Final = ("action", "operation", "op", "method", "command", "verb")
+_SQL: Final = ("sql", "query", "statement")
+_SQL_LOOKS: Final = words("select show describe desc explain with pragma values")
+_SQL_CHANGES: Final = words("insert update delete create drop alter truncate replace merge grant revoke call begin")
+
+_LOOKING_KINDS: Final = words("read list search web_fetch web_search think plan finish poll ask")
+EDITING_KINDS: Final = frozenset({"edit", "write", "create", "delete"})
+_META_KINDS: Final = frozenset({"shell", "shell_input", "read", "list", "search", "poll", "web_fetch", "web_search"})
+_VARYING: Final = frozenset({"edit", "shell", "shell_input"})
+
+LABELS: Final = words(
+    "idempotency_key idempotencyKey request_id requestId call_id trace_id traceId nonce client_token clientToken _meta"
+)
+"""Arguments of any tool that only label a call."""
+
+META: Final = LABELS | words(
+    """
+    description reason explanation thought thoughts rationale purpose justification toolSummary toolAction intent
+    intentionSummary task_progress security_risk requires_approval timeout timeout_ms timeoutSeconds timeout_secs
+    timeout_seconds timeoutMs yield_time_ms max_output_tokens is_safe SafeToAutoRun waitMsBeforeAsync
+    WaitMsBeforeAsync confidence message_to_user Explanation Reason Description
+    """
+)
+"""Arguments of looking and shell tools that say nothing about what is asked."""
+
+_LABEL: Final = regex.lazy(r'"(?:' + "|".join(sorted(LABELS)) + r')"')
+_LABEL_BYTES: Final = regex.lazy(_LABEL.pattern.encode())
+
+
+def may_have_labels(source: Any) -> bool:
+    """A quick look at recorded arguments; spares decoding most."""
+    if isinstance(source, bytes):
+        return source.count(b'":') > 1 and _LABEL_BYTES.search(source) is not None
+    if isinstance(source, str):
+        return source.count('":') > 1 and _LABEL.search(source) is not None
+    return isinstance(source, dict) and not LABELS.isdisjoint(source)
+
+
+NO_ARGUMENTS: Final = frozenset({"", "{}", "null", '""', b"", b"{}", b"null", b'""'})
+"""The spellings of arguments that are none, as text and as JSON bytes."""
+
+MAX_TOOLS: Final = 4096
+"""Tool names that are remembered."""
+
+PATCH_COMMAND: Final = "apply_patch"
+"""What a shell command begins with that is really an edit."""
+
+Identity = bytes | int | tuple[str, str]
+"""Stands for name and arguments of a call, without arguments that say nothing."""
+
+
+class Nature(msgspec.Struct, frozen=True, gc=False):
+    """What a tool's name tells. ``effect`` is ``None`` where only a call's arguments tell."""
+
+    kind: Kind
+    effect: Effect | None
+    waits: bool
+    informs: bool
+    """Whether the tool exists to give information, so that a constant answer is odd."""
+    rewordable: bool
+    """Whether questions to the tool are likely to be put in words of one's own."""
+    has_meta: bool
+    """Whether arguments of :data:`META` are no part of what a call asks for."""
+    varies: bool
+    """Whether the arguments tell the kind."""
+    decoded: bool = False
+    """Whether the arguments of each call are looked into, whatever the call brings."""
+
+
+def nature_of(name: str, given: Kind | None = None) -> Nature:
+    """What the name of a tool tells about its calls; ``given`` is a kind that the user gave it."""
+    kind = given or kind_of_name(name)
+    has_meta = kind in _META_KINDS
+    if kind in _LOOKING_KINDS:
+        informs = kind in ("list", "search", "web_fetch", "web_search")
+        rewordable = kind in ("search", "web_search")
+        return Nature(kind, EFFECT_LOOKS, kind == "poll", informs, rewordable, has_meta, False)
+    if kind != "other":
+        effect = None if kind == "shell" else EFFECT_CHANGES
+        return Nature(kind, effect, False, False, False, has_meta, kind in _VARYING, kind in EDITING_KINDS)
+    found = {w.lower() for w in _WORD.findall(plain_name_cased(name))}
+    if found & _CHANGES:
+        return Nature(kind, EFFECT_CHANGES, False, False, False, False, False)
+    if found & _LOOKS:
+        waits = bool(found & _WAITS)
+        asks = bool(found & _ASKS)
+        return Nature(kind, EFFECT_LOOKS, waits, not waits, asks, False, False, asks and not waits)
+    return Nature(kind, None, False, False, False, False, False)
+
+
+class Natures(dict[str, Nature]):
+    """What tool names tell, by name; looked up once per name."""
+
+    def __missing__(self, name: str) -> Nature:
+        nature = nature_of(name)
+        if len(self) < MAX_TOOLS:
+            self[name] = nature
+        return nature
+
+
+def plain_name_cased(name: str) -> str:
+    """A tool's name without its prefix, in its own spelling."""
+    plain = plain_name(name)
+    return name[len(name) - len(plain) :] if name.lower().endswith(plain) else plain
+
+
+def call_kind(call: Call, nature: Nature) -> Kind:
+    """The kind of a call, asking its arguments only where its name leaves it open."""
+    return kind_of(call) if nature.varies else nature.kind
+
+
+def command_of(arguments: Any) -> str | None:
+    """The command line that the arguments of a shell tool hold."""
+    if isinstance(arguments, str):
+        return arguments
+    if not isinstance(arguments, dict):
+        return None
+    for name in ("command", "cmd", "commands", "script", "code", "input"):
+        value = arguments.get(name)
+        if isinstance(value, str):
+            return value
+        if isinstance(value, list) and value and all(isinstance(v, str) for v in value):
+            if len(value) >= 3 and value[0].rpartition("/")[2] in ("bash", "sh", "zsh") and value[1] in ("-c", "-lc"):
+                return str(value[2])
+            return " ".join(_quoted(v) for v in value)
+    return None
+
+
+def shown_by(command: str, arguments: Any) -> ReadRange | None:
+    """The lines that a shell call with this command shows, if it shows a range of one file only."""
+    if not may_show_lines(command):
+        return None
+    asked = shell_range(command)
+    if asked is None or asked.path.startswith("/") or not isinstance(arguments, dict):
+        return asked
+    for name in ("workdir", "cwd", "working_directory", "workingDirectory", "dir_path", "directory"):
+        folder = arguments.get(name)
+        if isinstance(folder, str) and folder:
+            return ReadRange(normal_path(f"{folder}/{asked.path}"), asked.first, asked.last, asked.numbered)
+    return asked
+
+
+_WORDINGS: Final = words(
+    """
+    query q search search_query pattern keyword keywords text question prompt term terms search_term regex phrase
+    topic
+    """
+)
+
+
+def worded(arguments: Any) -> bool:
+    """Whether a question is put in words of one's own, so that it can be put in others."""
+    return isinstance(arguments, dict) and not _WORDINGS.isdisjoint(arguments)
+
+
+_PROGRAM: Final = regex.lazy(
+    r"\s*(?:cd [^\s;&|]{1,300} *(?:&&|;) *)?(?:[A-Za-z_]\w*=\S{0,200} +){0,4}(?:sudo +)?"
+    r"([^\s;&|]{1,200})(?: +([a-z][\w-]{0,30}))?"
+)
+_WITH_VERBS: Final = words("git npm pnpm yarn docker kubectl cargo go pip pip3 uv poetry make gh helm terraform aws")
+
+
+def program_of(command: str) -> str:
+    """The program that a command runs first, with its verb where it has many (``git push``)."""
+    match = _PROGRAM.match(command)
+    if match is None:
+        return ""
+    program = match.group(1).rpartition("/")[2]
+    return f"{program} {match.group(2) or ''}" if program in _WITH_VERBS else program
+
+
+def _quoted(word: str) -> str:
+    return word if re.fullmatch(r"[\w@%+=:,./-]+", word) else "'" + word.replace("'", "'\\''") + "'"
+
+
+def effect_of(name: str, arguments: Any, nature: Nature, kind: Kind) -> Verdict:
+    """What a call of a tool with these arguments may do."""
+    if kind == "shell":
+        command = command_of(arguments)
+        return Verdict(EFFECT_CHANGES) if command is None else effect_of_command(command)
+    if kind == "poll":
+        return Verdict(EFFECT_LOOKS, waits=True, only_waits=plain_name(name) in _PAUSES)
+    if kind in _LOOKING_KINDS:
+        return Verdict(EFFECT_LOOKS)
+    if kind in EDITING_KINDS:
+        return Verdict(EFFECT_CHANGES)
+    return _by_arguments(arguments, nature)
+
+
+def effect_of_command(command: str) -> Verdict:
+    """What a shell command may do."""
+    return cached_judge(command) if len(command) <= 400 else judge(command)
+
+
+def _by_arguments(arguments: Any, nature: Nature) -> Verdict:
+    effect, waits = nature.effect, nature.waits
+    if isinstance(arguments, dict):
+        for name in _SQL:
+            text = arguments.get(name)
+            if isinstance(text, str):
+                first = text.lstrip("( \n\t")[:16].partition(" ")[0].lower().strip(";\n")
+                if first in _SQL_CHANGES:
+                    return Verdict(EFFECT_CHANGES)
+                if first in _SQL_LOOKS and effect is not EFFECT_CHANGES:
+                    return Verdict(EFFECT_LOOKS)
+        for name in _ACTIONS:
+            word = arguments.get(name)
+            if isinstance(word, str) and len(word) <= 40:
+                found = {w.lower() for w in _WORD.findall(word)}
+                if found and found <= _PAUSES:
+                    return Verdict(EFFECT_LOOKS, waits=True, only_waits=True)
+                if found & _CHANGES:
+                    return Verdict(EFFECT_CHANGES)
+                if found & _LOOKS or found & {"head", "options"}:
+                    return Verdict(EFFECT_LOOKS, waits=waits or bool(found & _WAITS))
+                break
+    return Verdict(EFFECT_CHANGES if effect is None else effect, waits=waits)

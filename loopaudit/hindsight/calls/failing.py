@@ -1,0 +1,160 @@
+"""Remembers what fails: the last failure of each tool that has not succeeded since."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from loopaudit.core.events import VALUE, Result, decode_text
+from loopaudit.hindsight.calls.changes import Changes, decoded
+from loopaudit.hindsight.calls.failures import (
+    CURELESS,
+    Failure,
+    ends_of,
+    excerpt,
+    failure_of,
+    loose,
+    plain_of,
+    same_failure,
+)
+from loopaudit.hindsight.calls.subject import Subject
+
+MAX_FAILING: Final = 256
+"""Failing tools remembered per agent."""
+
+MAX_WORDS: Final = 8
+"""Failing shell programs that a command is searched for before its own program is looked for."""
+
+MAX_UNREAD: Final = 4096
+"""Longest error text, in characters or bytes, that is kept until somebody asks for it; of longer ones an excerpt."""
+
+
+def error_text(result: Result) -> str:
+    """The words of a failure: its error text, else its output."""
+    error = result.error
+    return result.output if error is None else error
+
+
+class Failed(msgspec.Struct):
+    """One failure. Its text is looked into only when there is another to compare it with.
+
+    ``text`` is the error text, or the JSON bytes of it; ``form``, ``source`` and ``is_json``
+    are the arguments as in :class:`~loopaudit.core.events.Call`.
+    """
+
+    number: int
+    batch: int
+    tool: str
+    denied: bool
+    text: str | bytes
+    form: int
+    source: Any
+    is_json: bool
+    known: Failure | None = None
+    plain: tuple[str, bool] | None = None
+    loosely: str = ""
+
+    def loose(self) -> str:
+        """A text that differs between this and another failure only if they are not alike."""
+        if self.plain is None:
+            self.text = excerpt(decode_text(self.text) if isinstance(self.text, bytes) else self.text)
+            self.source = decoded(self.form, self.source, is_json=self.is_json)
+            self.form = VALUE
+            self.plain = plain_of(self.text, self.source)
+            self.loosely = loose(self.plain[0])
+        return self.loosely
+
+    def failure(self) -> Failure:
+        """What identifies it."""
+        if self.known is None:
+            self.loose()
+            self.known = failure_of(str(self.text), self.source, denied=self.denied, known=self.plain)
+            self.text, self.source = "", None
+        return self.known
+
+
+class Failing:
+    """What fails for one agent."""
+
+    __slots__ = ("_by_scope", "_words", "last")
+
+    def __init__(self) -> None:
+        self._by_scope: dict[str, Failed] = {}
+        self._words: dict[str, str] = {}
+        """Of failing shell programs, the word that a command has to hold to run the same one, by scope."""
+        self.last: Failed | None = None
+        """The agent's last failure, if no call of any tool succeeded since."""
+
+    def __bool__(self) -> bool:
+        return bool(self._by_scope)
+
+    def clear(self) -> None:
+        """A person asked for something new."""
+        self._by_scope.clear()
+        self._words.clear()
+        self.last = None
+
+    def succeeded(self, subject: Subject) -> None:
+        """A call succeeded: its tool (in a shell, its program) fails no more."""
+        self.last = None
+        scopes = self._by_scope
+        if not scopes:
+            return
+        if subject.nature.kind != "shell":
+            scopes.pop(subject.call.name, None)
+            return
+        words = self._words
+        if len(words) <= MAX_WORDS:
+            # Most commands do not even hold the name of what failed.
+            command = subject.command or ""
+            for word in words.values():
+                if word in command:
+                    break
+            else:
+                return
+        scope = subject.scope()
+        scopes.pop(scope, None)
+        words.pop(scope, None)
+
+    def failed(self, subject: Subject, result: Result, batch: int) -> tuple[Failed, Failed | None, Failed | None]:
+        """Note a failure. Gives it, the one of its scope before it, and the agent's last one.
+
+        Failures of the same response are no earlier ones: what a sibling met was not known
+        when this call was sent.
+        """
+        call = subject.call
+        scope = subject.scope()
+        before = self._by_scope.get(scope)
+        last = self.last
+        text: str | bytes = result.source
+        if result.has_error and result.error_source is not None:
+            text = result.error_source
+        if len(text) > MAX_UNREAD:
+            text = (ends_of(text) if isinstance(text, bytes) else None) or excerpt(error_text(result))
+        denied = result.status == "denied"
+        current = Failed(call.number, batch, call.name, denied, text, call.form, call.source, call.is_json)
+        if before is None or before.batch != batch:
+            if len(self._by_scope) >= MAX_FAILING:
+                self._by_scope.clear()
+                self._words.clear()
+            self._by_scope[scope] = current
+            if subject.nature.kind == "shell":
+                self._words[scope] = scope[len(call.name) + 1 :].partition(" ")[0]
+        else:
+            before = None
+        if last is None or last.batch != batch:
+            self.last = current
+        else:
+            last = None
+        return current, before, last
+
+
+def alike(current: Failed, earlier: Failed, changes: Changes) -> bool:
+    """Whether a failure only repeats what an earlier one told."""
+    if current.loose() != earlier.loose():
+        return False
+    failure = current.failure()
+    if not same_failure(failure, earlier.failure(), same_tool=current.tool == earlier.tool):
+        return False
+    return failure.category in CURELESS or not changes.since(earlier.number, None)

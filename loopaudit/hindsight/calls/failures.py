@@ -1,0 +1,277 @@
+"""Error classes: when two failures of one tool are the same failure in other words.
+
+A failure is told by the status, the flag or the exit code of its result, never by words. Its
+text only says *which* failure it is: the text without noise and without the call's own
+arguments in it, and a category that says whether trying again can help.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, Final, Literal
+
+import msgspec
+import orjson
+
+from loopaudit.core import regex
+from loopaudit.hindsight.calls.noise import remove
+from loopaudit.hindsight.calls.ranges import path_of
+
+Category = Literal["unknown_tool", "invalid_args", "denied", "auth", "outage", "not_found", "no_match", "other"]
+
+CURELESS: Final = frozenset({"unknown_tool", "invalid_args", "denied", "auth"})
+"""Categories that no repetition and no rewording of the same request can cure."""
+
+HEAD: Final = 400
+TAIL: Final = 200
+"""Characters of an error text that are looked at, from its beginning and from its end."""
+
+_PIECE: Final = 1024
+"""Bytes of a long error text that are decoded, at its beginning and at its end."""
+
+_CATEGORIES: Final[Mapping[Category, str]] = {
+    "unknown_tool": (
+        r"\b(?:unknown|unsupported|unregistered|undefined|invalid) (?:tool|function)\b"
+        r"(?! (?:argument|parameter|input|call))"
+        r"|\bunsupported call\b|\bno such (?:tool|function)\b|\bno (?:tool|function) (?:named|called|with)\b"
+        r"|\b(?:tool|function) (?:\S{1,80} )?(?:is |was )?(?:not found|does not exist|doesn't exist|unavailable|"
+        r"not (?:available|registered|defined|a valid|recognized|supported))"
+        r"|\bnot (?:a valid|a known|an available) tool\b"
+    ),
+    "invalid_args": (
+        r"\b(?:invalid|malformed|bad|unexpected|unrecognized|illegal) (?:\S{1,40} )?"
+        r"(?:arguments?|parameters?|params|inputs?|json|tool call)\b"
+        r"|\bmissing (?:\d{1,3} )?(?:required |mandatory )?(?:\S{1,40} )?"
+        r"(?:arguments?|parameters?|fields?|property|properties|keys?|input)\b"
+        r"|\b(?:argument|parameter|field|property)s? (?:\S{1,60} )?(?:is |are |was )?(?:required|missing|invalid)\b"
+        r"|\brequired (?:parameter|argument|property|field)\b|\bvalidation ?error|inputvalidation|schema validation"
+        r"|\b(?:failed|unable|could not|cannot) (?:to )?(?:parse|decode)\b|\bjson ?(?:parse|decode|syntax)"
+        r"|unexpected end of json|\bwas missing\b|\bfailed in parsing\b|\bdoes not match the (?:required )?schema\b"
+    ),
+    "outage": (
+        r"\b(?:429|502|503|504|529)\b|\btoo many requests\b|\brate.?limit|\bservice unavailable\b|\bbad gateway\b"
+        r"|\bgateway time|\btemporar(?:y|ily)\b|\boverloaded\b|\btry again later\b|\bretry after\b"
+        r"|\bconnection (?:reset|refused|aborted|closed|timed)|\beconnre|\betimedout\b|\beai_again\b"
+        r"|\bnetwork (?:is )?(?:unreachable|timeout|error)|\bsocket hang up\b"
+        r"|\b(?:request|connect|read|operation|network)(?:ion)? ?timed? ?out\b|\bdeadline exceeded\b"
+    ),
+    "auth": (
+        r"\b(?:401|403)\b|\bunauthori[sz]ed\b|\bunauthenticated\b|\bforbidden\b"
+        r"|\bauthentication (?:failed|required|error)|\bnot logged in\b|\bbad credentials\b"
+        r"|\b(?:token|credentials?|api key|session|password) (?:is |are |has |have )?(?:been )?"
+        r"(?:expired|invalid|missing|revoked|incorrect)|\binvalid (?:api key|credentials?|token|password)\b"
+    ),
+    "denied": (
+        r"\bpermission (?:\S{1,40} ){0,8}(?:was |is |has been )?denied\b|\baccess denied\b|\boperation not permitted\b"
+        r"|\b(?:denied|rejected|blocked|refused|declined|disallowed) (?:by|while|because|in)\b"
+        r"|\b(?:user|person|operator) (?:has )?(?:denied|rejected|declined|refused)"
+        r"|\bdoesn't want to (?:proceed|take)\b|\bnot (?:allowed|permitted)\b"
+        r"|\brequires? approval\b|\bhaven't granted\b"
+    ),
+    "no_match": (
+        r"\b(?:old_?str(?:ing)?|oldtext|search (?:text|block|string)|string to replace|context|pattern|"
+        r"text to replace)\b.{0,80}?\b(?:not found|no match|did not match|could not be found|0 (?:occurrences|matches))"
+        r"|\b(?:0|no|multiple|\d{1,6}) (?:occurrences?|matches|match(?:es)? (?:found|of|for the string))\b"
+        r"|\bno match found\b|\bnot unique\b|\bfailed to find (?:expected lines|context)"
+        r"|\bpatch (?:failed|does not apply|verification failed)|apply_patch verification failed"
+    ),
+    "not_found": (
+        r"\b(?:404|enoent)\b|\bno such (?:file|directory|object|key|entry|container|host)"
+        r"|\b(?:does not|doesn't|do not) exist\b|\bnot found\b|\bcannot find\b|\bcould not (?:find|be found)\b"
+    ),
+}
+_NEEDLES: Final[Mapping[Category, tuple[str, ...]]] = {
+    "unknown_tool": ("tool", "function", "unsupported call"),
+    "invalid_args": (
+        "invalid", "malformed", "bad ", "unexpected", "unrecognized", "illegal", "missing", "required", "validation",
+        "schema", "failed", "unable", "could not", "cannot", "json",
+    ),
+    "outage": (
+        "429", "502", "503", "504", "529", "too many", "limit", "unavailable", "gateway", "temporar", "overloaded",
+        "later", "retry after", "connection", "econn", "etimedout", "eai_again", "network", "socket hang", "timeout",
+        "time out", "timed", "deadline",
+    ),
+    "auth": (
+        "401", "403", "unauthor", "unauthent", "forbidden", "authentic", "logged", "credential", "expired",
+        "invalid", "missing", "revoked", "incorrect",
+    ),
+    "denied": (
+        "denied", "not permitted", "rejected", "blocked", "refused", "declined", "disallowed", "want to", "not allowed",
+        "approval", "granted",
+    ),
+    "no_match": ("not found", "match", "could not be found", "occurrence", "unique", "to find", "patch"),
+    "not_found": ("404", "enoent", "no such", "not exist", "n't exist", "not found", "cannot find", "could not"),
+}  # fmt: skip
+"""What a text must hold for the pattern of a category to match; spares most searches. Their order counts."""
+
+_SAYS_NOTHING: Final = regex.lazy(
+    r"(?:\W|\b(?:error|failed|failure|command|process|shell|program|exited|returned|terminated|finished|completed|with|exit|return|"
+    r"status|code|non|zero|no|output|empty|stdout|stderr|the|and|returncode|exit_code)\b|\d)*+",
+    re.IGNORECASE,
+)
+"""An error text that says no more than that there was a failure, and its exit code."""
+
+_DIGITS: Final = regex.lazy(r"\d+")
+_SPACE: Final = regex.lazy(r"\s+")
+
+
+class Failure(msgspec.Struct, gc=False):
+    """One failure: what identifies it, and where it happened.
+
+    ``plain`` is the error text without noise and arguments. ``names_target`` tells that one
+    of the call's own arguments stood in it: the answer may then be about that target only.
+    ``target`` is what the call was about (a file, an address, an id), ``place`` only the
+    host or the id in it.
+    """
+
+    category: Category
+    plain: str
+    names_target: bool
+    target: str | None = None
+    place: str | None = None
+
+
+def excerpt(text: str) -> str:
+    """The part of an error text that is looked at."""
+    if len(text) <= HEAD + TAIL:
+        return text
+    return f"{text[:HEAD]}\n…\n{text[-TAIL:]}"
+
+
+def ends_of(raw: bytes) -> str | None:
+    """The :func:`excerpt` of a long text from its JSON bytes, decoding both ends only; ``None`` if that is not plain.
+
+    Both pieces are cut at a blank, which is part of no escape and of no other character.
+    """
+    if len(raw) <= 3 * _PIECE or raw[:1] != b'"' or raw[-1:] != b'"':
+        return None
+    head_end = raw.rfind(b" ", 1, _PIECE)
+    tail_start = raw.find(b" ", len(raw) - _PIECE)
+    if head_end < 0 or tail_start < 0:
+        return None
+    try:
+        head = orjson.loads(raw[:head_end] + b'"')
+        tail = orjson.loads(b'"' + raw[tail_start:])
+    except ValueError:
+        return None
+    if len(head) < HEAD or len(tail) < TAIL:
+        return None
+    return f"{head[:HEAD]}\n…\n{tail[-TAIL:]}"
+
+
+def category_of(text: str) -> Category:
+    """The category of an error text: the first in order that a word in it tells."""
+    short = excerpt(text).lower()
+    letters = short if short.isascii() else short.encode("ascii", "replace").decode()  # words are found faster in it
+    for name, needles in _NEEDLES.items():
+        for needle in needles:
+            if needle in letters:
+                if _category(name).search(short) is not None:
+                    return name
+                break
+    return "other"
+
+
+@cache
+def _category(name: Category) -> re.Pattern[str]:
+    """The pattern of a category for text in lower case; compiled when it is first needed."""
+    return re.compile(_CATEGORIES[name])
+
+
+def plain_of(text: str, arguments: Any) -> tuple[str, bool]:
+    """An error text without noise and arguments, and whether one of the arguments stood in it."""
+    plain = remove(excerpt(text), set())
+    names_target = False
+    for value in _texts(arguments):
+        if value in plain:
+            plain = plain.replace(value, "<argument>")
+            names_target = True
+    return plain, names_target
+
+
+def loose(plain: str) -> str:
+    """A text that differs between two failures only if they are different ones, whatever their category."""
+    return _DIGITS.sub("0", _SPACE.sub(" ", plain).strip())
+
+
+def failure_of(text: str, arguments: Any, *, denied: bool = False, known: tuple[str, bool] | None = None) -> Failure:
+    """What identifies a failure with this error text of a call with these arguments.
+
+    ``known`` is what :func:`plain_of` gave for them, if it was asked.
+    """
+    category: Category = "denied" if denied else category_of(excerpt(text))
+    plain, names_target = plain_of(text, arguments) if known is None else known
+    if category in CURELESS:
+        # Positions in broken JSON and counts of missing fields vary with the text sent.
+        plain = _DIGITS.sub("0", plain)
+    target, place = _target(arguments)
+    plain = _SPACE.sub(" ", plain).strip()
+    if category == "other" and _SAYS_NOTHING.fullmatch(plain):
+        plain = ""
+    return Failure(category, plain, names_target, target, place)
+
+
+def _texts(arguments: Any) -> list[str]:
+    """The string values of arguments that may be echoed, longest first."""
+    if isinstance(arguments, str):
+        return [arguments] if 3 <= len(arguments) <= 400 else []
+    if not isinstance(arguments, dict):
+        return []
+    found = {v for v in arguments.values() if isinstance(v, str) and 3 <= len(v) <= 400}
+    for value in list(found):
+        tail = value.replace("\\", "/").rstrip("/").rpartition("/")[2]
+        if 3 <= len(tail) < len(value):
+            found.add(tail)
+    return sorted(found, key=lambda v: (-len(v), v))[:16]
+
+
+_PLACES: Final = (
+    "url",
+    "uri",
+    "host",
+    "hostname",
+    "address",
+    "ip",
+    "server",
+    "device",
+    "endpoint",
+    "id",
+    "name",
+    "number",
+)
+_HOST: Final = regex.lazy(r"[a-z][a-z0-9+.-]{0,20}://([^/?#\s]{1,200})", re.IGNORECASE)
+
+
+def _target(arguments: Any) -> tuple[str | None, str | None]:
+    """What the arguments of a call are about, and the host or the id in it."""
+    if not isinstance(arguments, dict):
+        return None, None
+    path = path_of(arguments)
+    if path is not None and "://" not in path:
+        return path, None
+    names = [n for n in _PLACES if n in arguments] or [n for n in arguments if n.endswith(("_id", "Id", "_name"))]
+    for name in names:
+        value = arguments[name]
+        if isinstance(value, (str, int)):
+            text = str(value)
+            match = _HOST.match(text)
+            return text, match.group(1) if match is not None else text
+    return path, None
+
+
+def same_failure(failure: Failure, earlier: Failure, *, same_tool: bool = True) -> bool:
+    """Whether a failure with other arguments tells what an earlier one told.
+
+    What retrying cannot cure is the same whatever it is about. That something was not found,
+    or an error that names an argument, is the same only for one target. Any other failure is
+    the same, unless one tool met it at different hosts or ids.
+    """
+    if failure.category != earlier.category or failure.plain != earlier.plain or not failure.plain:
+        return False  # an exit code alone does not say what failed
+    if failure.category in CURELESS:
+        return True
+    if failure.category in ("not_found", "no_match") or failure.names_target:
+        return failure.target is not None and failure.target == earlier.target
+    return failure.place == earlier.place or not same_tool

@@ -1,0 +1,295 @@
+"""Classifies every call of one agent against the calls before it.
+
+The order in which the classes are tried, and with that their precedence:
+
+1. No result, or a cancelled call: ``unknown``.
+2. Edits first of all: one that brings a file back to a known state for the second time, one
+   that writes what stands there already, or one that fails although the very same edit
+   succeeded before is a ``re_edit``.
+3. An equal call stood before. Same result: ``recheck`` if something changed, a person asked,
+   or a first recovery after a compaction excuses it, else ``redundant`` or
+   ``redundant_noise``. New result: ``recovered`` if the equal call had failed and this one
+   did not, else ``informative``. A result that an earlier equal call had (but not the last
+   one) is no news either: ``redundant``, or ``recheck`` if something changed in between.
+4. No equal call before. A failure like the tool's last one: ``same_failure``. A read of lines
+   that were all shown: ``re_read``. Anything else: ``first``.
+
+Most calls have no equal before them, so that way is short: nothing is decoded, compared or
+hashed that a later call may never ask for.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from loopaudit.core.events import TOKEN_LIMIT, Call, Result
+from loopaudit.core.failure_words import says_failure
+from loopaudit.hindsight.calls.answers import Answers
+from loopaudit.hindsight.calls.changes import Changes
+from loopaudit.hindsight.calls.editing import Editing
+from loopaudit.hindsight.calls.effects import EDITING_KINDS, PATCH_COMMAND, Identity, Natures, worded
+from loopaudit.hindsight.calls.failing import Failed, Failing, alike
+from loopaudit.hindsight.calls.failures import Failure
+from loopaudit.hindsight.calls.outputs import Entry, Held, Outputs, differences, digest_of
+from loopaudit.hindsight.calls.ranges import ReadRange, read_range
+from loopaudit.hindsight.calls.requests import asks_for_patience, runs_asked
+from loopaudit.hindsight.calls.shown import Shown
+from loopaudit.hindsight.calls.subject import Subject
+from loopaudit.hindsight.shell.programs import EFFECT_CHANGES, EFFECT_LOOKS
+from loopaudit.hindsight.words import FIRST, RECHECK, UNKNOWN, CallClass
+
+GENERATION: Final = 2048
+"""Call identities per generation: exact within the last 2,048 distinct ones of an agent."""
+
+MAX_NEWS: Final = 8
+"""New results of one call in a row after which older ones are no longer compared."""
+
+_NEWS: Final = (CallClass.INFORMATIVE, CallClass.RECOVERED)
+
+
+class History:
+    """One agent's past. After :meth:`judge` the attributes tell more about that call.
+
+    ``evidence`` is the number of the earlier call that the class rests on (0: none),
+    ``noise`` what was left out of the comparison. ``changed`` tells that a change excuses a
+    recheck; ``redo`` that a compaction had excused an equal call before; ``returned`` that an
+    edit went back to a known state; ``constant`` counts further questions with the same
+    answer; ``asked_range`` is what the last read without an equal call before asked for.
+    ``subject`` is the call itself.
+    """
+
+    __slots__ = (
+        "_answers", "_current", "_editing", "_failing", "_moved", "_old", "_outputs", "_shown", "_young",
+        "asked_range", "changed", "changes", "constant", "epoch", "evidence", "noise", "patient", "redo", "returned",
+        "runs_asked", "subject", "turn",
+    )  # fmt: skip
+
+    def __init__(self, outputs: Outputs, natures: Natures) -> None:
+        self._outputs = outputs
+        self._young: dict[Identity, Entry] = {}
+        self._old: dict[Identity, Entry] = {}
+        self._failing = Failing()
+        self._current: Failed | None = None
+        self._moved = False
+        """Whether the last call had another result than its equal just before."""
+        self._answers = Answers()
+        self._shown = Shown()
+        self.changes = Changes()
+        self._editing = Editing(self.changes)
+        self.subject = Subject(natures)
+        self.turn = 0
+        self.runs_asked = 1
+        self.patient = False
+        self.epoch = 0
+        self.evidence = 0
+        self.noise: tuple[str, ...] = ()
+        self.redo = False
+        self.changed = False
+        self.returned = False
+        self.constant = 0
+        self.asked_range: ReadRange | None = None
+
+    def asked(self, request: str = "") -> None:
+        """A person asked for something: whatever is looked at again now is justified once.
+
+        A request that names a number of runs justifies as many, and one that asks to keep
+        looking makes every repeat a wait.
+        """
+        self.turn += 1
+        self.runs_asked = runs_asked(request)
+        self.patient = asks_for_patience(request)
+        self._editing.forget()
+        self._failing.clear()
+        self._answers.clear()
+
+    def compacted(self) -> None:
+        """Earlier results may have left the agent's context."""
+        self.epoch += 1
+
+    def failure(self) -> Failure | None:
+        """What identifies the failure of the last call, if it failed."""
+        return None if self._current is None else self._current.failure()
+
+    # -- one call --------------------------------------------------------------------------
+
+    def judge(self, call: Call, batch: int) -> CallClass:
+        """The class of the next call; ``batch`` is the index of its response."""
+        identity = self.subject.take(call)
+        self._current = None
+        if self.evidence:
+            self.evidence = self.constant = 0
+            self.noise = ()
+            self.redo = self.returned = False
+        result = call.result
+        if result is None or result.status == "cancelled":
+            return UNKNOWN
+        source = result.source
+        held: Held = source if len(source) <= TOKEN_LIMIT else digest_of(source)
+        young = self._young
+        entry = young.get(identity)
+        if entry is None and self._old:
+            entry = self._old.pop(identity, None)
+            if entry is not None:
+                young[identity] = entry
+        if entry is None:
+            number = call.number
+            failed = result.failed
+            entry = Entry(number, batch, number, failed, held, self.turn, self.epoch)
+            found = self._new_failure(result, batch) if failed else self._novel(entry)
+            if len(young) >= GENERATION:
+                self._old, self._young = young, {}
+                young = self._young
+            young[identity] = entry
+        else:
+            found = self._again(result, entry, held, batch)
+            entry.again(call.number, batch, result.failed, held, moved=self._moved, news=found in _NEWS)
+            entry.in_turn = entry.in_turn + 1 if entry.turn == self.turn else 1
+            entry.turn, entry.epoch = self.turn, self.epoch
+        self._outputs.keep(entry)
+        return found
+
+    # -- without an equal call before ------------------------------------------------------
+
+    def _novel(self, entry: Entry) -> CallClass:
+        """A success without an equal call before."""
+        subject = self.subject
+        nature = subject.nature
+        kind = nature.kind
+        failing = self._failing
+        failing.last = None
+        if failing:
+            failing.succeeded(subject)
+        if kind == "read":
+            return self._read(read_range(subject.arguments()), entry)
+        if nature.informs:
+            if nature.rewordable and worded(subject.arguments()):
+                self.constant = self._answers.again(subject.call.name, entry.held, entry.last, entry.batch)
+                self.evidence = self._answers.first if self.constant else 0
+            return FIRST
+        if kind == "shell":
+            command = subject.command
+            if command is None or not command.startswith(PATCH_COMMAND):
+                asked = subject.shown()
+                if asked is not None:
+                    return self._read(asked, entry)
+                self.changes.note(subject.call, command, nature, kind)
+                return FIRST
+        kind = subject.tell_kind()
+        if kind == "read":
+            return self._read(read_range(subject.arguments()), entry)
+        if kind in EDITING_KINDS:
+            found = self._editing.applied(subject)
+            if found != FIRST:
+                self.evidence, self.returned = self._editing.evidence, self._editing.returned
+            return found
+        if kind == "ask":
+            self.asked()
+        elif nature.effect is not EFFECT_LOOKS or kind == "other":
+            self.changes.note(subject.call, None, nature, kind)
+        return FIRST
+
+    def _read(self, asked: ReadRange | None, entry: Entry) -> CallClass:
+        if asked is None:
+            return FIRST
+        self.asked_range = asked
+        shown = self._shown
+        found = shown.read(asked, entry, self.changes)
+        if found == FIRST:
+            return found
+        if found == CallClass.RE_READ and not isinstance(entry.held, tuple) and says_failure(entry.held):
+            return FIRST  # an error that is not flagged as one shows no lines
+        self.evidence = shown.evidence
+        self.redo = shown.redo
+        if found == CallClass.RE_READ and self.changes.failed_edit_since(self.evidence, asked.path):
+            return RECHECK
+        return found
+
+    def _note_failure(self, result: Result, batch: int) -> tuple[Failed, tuple[Failed | None, Failed | None]]:
+        subject = self.subject
+        noted = self._failing.failed(subject, result, batch)
+        self._current = noted[0]
+        if subject.kind in EDITING_KINDS:
+            self._editing.failed(subject)
+        return noted[0], noted[1:]
+
+    def _new_failure(self, result: Result, batch: int) -> CallClass:
+        """A failure without an equal call before: new, or an earlier one in other words."""
+        found = FIRST
+        self.subject.tell_kind()
+        current, earlier = self._note_failure(result, batch)
+        for one in earlier:
+            if one is not None and alike(current, one, self.changes):
+                self.evidence = one.number
+                found = CallClass.SAME_FAILURE
+                break
+        subject = self.subject
+        if subject.kind == "shell":
+            # What failed may still have changed something.
+            self.changes.note(subject.call, subject.command, subject.nature, subject.kind)
+        return found
+
+    # -- with an equal call before ---------------------------------------------------------
+
+    def _again(self, result: Result, entry: Entry, held: Held, batch: int) -> CallClass:
+        subject = self.subject
+        kind = subject.tell_kind()
+        failed = result.failed
+        if failed:
+            self._note_failure(result, batch)
+        else:
+            self._failing.succeeded(subject)
+        self.evidence = entry.last
+        self._moved = True
+        self.changed = False
+        if kind in EDITING_KINDS:
+            found = self._editing.again(subject, result, entry, self._current)
+            if found is not None:
+                self.evidence, self.returned = self._editing.evidence, self._editing.returned
+                self.changed = True
+                return found
+        if entry.failed == failed and self._alike(entry.held, held, result):
+            self._moved = False
+            return self._known(entry, entry.last)
+        verdict = subject.effect()
+        if not verdict.waits and not (entry.failed and not failed) and entry.news < MAX_NEWS:
+            for older, number, older_failed in reversed(entry.older or []):
+                if older_failed == failed and self._alike(older, held, result):
+                    self.evidence = number
+                    if verdict.effect == EFFECT_CHANGES or self.changes.since(number, subject.path()):
+                        self.changed = True
+                        return RECHECK
+                    return self._known(entry, number)
+        if kind not in EDITING_KINDS and verdict.effect != EFFECT_LOOKS and (not failed or kind == "shell"):
+            self.changes.note(subject.call, subject.command, subject.nature, kind)
+        path = subject.path()
+        if path is not None:
+            self._shown.forget(path)
+        if kind == "ask" and not failed:
+            self.asked()
+        return CallClass.RECOVERED if entry.failed and not failed else CallClass.INFORMATIVE
+
+    def _alike(self, before: Held, held: Held, result: Result) -> bool:
+        """Whether two results tell the same; ``noise`` names what they differ in."""
+        names = differences(before, held, result)
+        self.noise = names or ()
+        return names is not None
+
+    def _known(self, entry: Entry, number: int) -> CallClass:
+        """The class of a result that call ``number`` had already."""
+        self.evidence = number
+        path = self.subject.path()
+        if entry.turn != self.turn or entry.in_turn < self.runs_asked:
+            return RECHECK
+        if self.changes.since(number, path):
+            self.changed = True
+            return RECHECK
+        if path is None and self.subject.kind == "shell":
+            asked = self.subject.shown()
+            path = None if asked is None else asked.path
+        if path is not None and self.changes.failed_edit_since(number, path):
+            return RECHECK
+        if entry.epoch != self.epoch and entry.redone_at != self.changes.lasting:
+            entry.redone_at = self.changes.lasting
+            return RECHECK
+        self.redo = entry.redone_at >= 0
+        return CallClass.REDUNDANT_NOISE if self.noise else CallClass.REDUNDANT

@@ -1,0 +1,260 @@
+"""Named noise: what may differ between two results that tell the same.
+
+Noise is removed only when the same call was seen before and its results differ, and only in
+the lines that differ. Each kind of noise has a name, so that a report can say what was left
+out. All other numbers stay: ``step 3/9`` and ``step 4/9`` are progress, and so are the
+numbers of jobs, tasks, items and bytes.
+
+The expressions are linear: no repetition holds another one over the same characters, and
+every open-ended one is bounded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from typing import Final
+
+from loopaudit.core import regex
+
+MAX_LINES: Final = 200
+"""Differing lines that are compared, at most; with more the results count as different."""
+
+MAX_SPAN: Final = 8192
+"""Longest differing part of a line in characters from which noise is removed."""
+
+CONTEXT: Final = 80
+"""Characters of equal text kept before and behind the differing part of a long line."""
+
+_MONTH: Final = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}"
+_UNIT: Final = (
+    "(?:ns|µs|us|ms|msecs?|milliseconds?|microseconds?|nanoseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?)"
+)
+_IS: Final = r"[\"']?[ ]?[:=#]?[ ]?"
+"""What stands between the name of a value and the value: ``: ``, ``=``, ``": ``, a blank."""
+
+PATTERNS: Final[Mapping[str, str]] = {
+    # 2031-05-01T10:20:30.123Z · May  1 10:20:30 2031 · Thu, 01 May 2031 10:20:30 GMT · 10:20:30,123
+    "timestamp": (
+        r"\b\d{4}[-/.]\d\d[-/.]\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?)?(?: ?(?:z|utc|gmt|[+-]\d\d:?\d\d)\b)?"
+        rf"|\b(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{{0,6}},? )?(?:\d{{1,2}} {_MONTH}|{_MONTH} {{1,2}}\d{{1,2}})"
+        r"(?:,? \d{4})?,? \d\d:\d\d(?::\d\d)?(?: (?:[a-z]{3,4}|[+-]\d{4})\b)?(?: \d{4}\b)?"
+        r"|\b\d{1,2}:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?[ap]m\b)?"
+        rf"|\b(?:ts|time|timestamp|epoch|date|now|(?:created|updated|served|generated)(?:_at)?){_IS}\d{{10,19}}\b"
+    ),
+    # 0.42s · 12 ms · 1m 3.5s · real 0m1.204s · Duration: 3.1
+    "duration": (
+        r"\b(?:duration|elapsed|latency|took|(?:wall|run|total|response|query)?[_ ]?time)"
+        rf"(?:[_ ]?(?:ms|seconds|secs?|s))?{_IS}\d{{1,12}}(?:\.\d{{1,12}})?(?: ?{_UNIT})?\b"
+        rf"|\b\d{{1,6}}m\d{{1,6}}(?:\.\d{{1,9}})?s\b|\b\d{{1,12}}(?:[.,]\d{{1,12}})? ?{_UNIT}\b"
+    ),
+    "pid": (
+        rf"\b(?:p?pid|process[_ ]id|tid|thread[_ ]id){_IS}\d{{1,10}}\b|\bprocess{_IS}\d{{3,10}}\b"
+        r"|\[\d{1,3}\] \d{2,8}\b"
+    ),
+    "session": (
+        rf"\b(?:session|terminal|shell|sandbox|container|connection)(?:[_ -]?(?:name|id))?{_IS}[\"']?"
+        r"(?:[a-z]{2,16}-[a-z]{2,16}(?:-[a-z0-9]{1,16})?|[a-z]{0,8}[_-]?(?=[0-9a-f]{0,31}\d)[0-9a-f]{6,40}|\d{1,12})\b"
+    ),
+    "counter": (
+        rf"\b(?:attempts?|retry|retries|tries|try)(?:[_ ](?:no\.?|number|count))?{_IS}\d{{1,9}}"
+        r"(?: ?(?:/|of) ?\d{1,9})?\b"
+        rf"|\b(?:request|call|invocation)s?[_ ](?:no\.?|number|count){_IS}\d{{1,9}}\b"
+        r"|\b(?:called|repeated|tried|attempted|seen|run|ran|made|issued)\b[^\n\d]{0,40}"
+        r"\d{1,9} (?:consecutive )?times\b"
+        r"|\b\d{1,9}(?:st|nd|rd|th) (?:attempt|retry|try|time|call|request)\b"
+        r"|\b\d{1,9} (?:more )?(?:attempts?|retries|tries|calls?|requests?|tokens?) "
+        r"(?:left|remaining|used|made|so far|ago)\b"
+        r"|\b(?:attempts?|retries|calls?|requests?|tokens?|quota|rate[_ ]?limit)[_ ]"
+        rf"(?:left|remaining|used|made){_IS}\d{{1,12}}\b"
+    ),
+    "temporary path": (
+        r"(?:/private)?(?:/var/tmp|/tmp|/var/folders|/dev/shm)/[^\s\"':;,)\]]{1,200}"
+        r"|\b(?:screenshot|screen|capture|shot|snapshot|frame)[_-]?[\d_-]{1,32}\.(?:png|jpe?g|webp|html|txt|json)\b"
+        r"|\b[a-z]:\\[^\s\"':;,)]{0,100}\\temp\\[^\s\"':;,)]{1,100}|\btmp[._-]?(?=[a-z_]{0,15}\d)[a-z0-9_]{6,16}\b"
+    ),
+    "request id": (
+        r"\b(?:x-)?(?:request|req|trace|span|correlation|transaction|message|msg|event|response|log|ray|nonce|random|uid|uuid|etag)"
+        rf"(?:[_ -]?(?:id|key))?{_IS}[\"']?(?=[a-z_-]{{0,63}}[0-9])[a-z0-9_-]{{8,64}}\b"
+        r"|\bid=?[\"']?[ ]?[:=][ ]?[\"'](?=[g-z_-]{0,31}[0-9a-f])[0-9a-f]{12,64}\b"
+        r"|\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"
+        r"|\bchunk[_ ]id[:=] ?[0-9a-f]{4,32}\b"
+        r"|\b(?:req|msg|trace|call|chatcmpl|resp|evt)_[a-z0-9]{6,64}\b"
+    ),
+    "address": r"\b0x[0-9a-f]{5,16}\b",
+}
+"""Regular expressions by the name of the noise; case does not matter."""
+
+_ORDER: Final = ("timestamp", "request id", "temporary path", "address", "counter", "pid", "session", "duration")
+
+
+_NEEDLES: Final[Mapping[str, tuple[str, ...]]] = {
+    "request id": (
+        "req", "trace", "span", "correlation", "transaction", "message", "msg", "event", "resp", "log", "ray", "nonce",
+        "random", "uid", "etag", "chunk", "call_", "chatcmpl_", "evt_",
+    ),
+    "temporary path": ("tmp", "/var/folders/", "/dev/shm/", "screen", "capture", "shot", "frame", "\\temp\\"),
+    "address": ("0x",),
+    "counter": ("attempt", "retr", "try", "tries", "request", "call", "invocation", "time"),
+    "pid": ("pid", "process", "tid", "thread_id", "thread id"),
+    "session": ("session", "terminal", "shell", "sandbox", "container", "connection"),
+    "duration": ("duration", "elapsed", "latency", "took", "time"),
+}  # fmt: skip
+"""What a line in lower case must hold for a kind of noise; one of them, or one of the shapes below."""
+
+_NO_NOISE: Final = frozenset[str]()
+
+_TIME_SHAPE: Final = regex.lazy(r"\d\d[-/.:]\d\d")
+_LONG_NUMBER: Final = regex.lazy(r"\d{10}")
+_CLOCKS: Final = ("ts", "time", "epoch", "date", "now", "created", "served", "generated")
+_NUMBER_SHAPE: Final = regex.lazy(r"\W\d")
+_JOB_SHAPE: Final = regex.lazy(r"\[\d{1,3}\] \d")
+_HEX_SHAPE: Final = regex.lazy(r"[0-9a-f]{12}")
+_FOLDED: Final = ("\u017f", "\u0130", "\u0131")
+"""Letters that match ``s`` and ``i`` where case does not matter, but have another lower case."""
+
+
+def folds_oddly(text: str) -> bool:
+    """Whether a search in the lower case of a text may miss what one without case finds."""
+    return any(letter in text for letter in _FOLDED)
+
+
+def _shaped(name: str, line: str, low: str) -> bool:
+    """Whether a line has the shape of a kind of noise that no word of :data:`_NEEDLES` tells."""
+    if name == "timestamp":
+        if ("-" in low or ":" in low or "/" in low or "." in low) and _TIME_SHAPE.search(line) is not None:
+            return True
+        return any(word in low for word in _CLOCKS) and _LONG_NUMBER.search(line) is not None
+    if name == "request id":
+        return ("-" in low or "id" in low) and _HEX_SHAPE.search(low) is not None
+    if name == "counter":
+        counted = "token" in low or "quota" in low or "limit" in low
+        return counted and any(word in low for word in ("left", "remaining", "used", "made", "so far", "ago"))
+    if name == "pid":
+        return _JOB_SHAPE.search(line) is not None
+    if name == "duration":
+        return line[:1].isdecimal() or _NUMBER_SHAPE.search(line) is not None
+    return False
+
+
+def _possible(line: str) -> list[str]:
+    """The kinds of noise that a line may hold, in their order; spares most searches."""
+    low = line.lower()
+    if not low.isascii():
+        if folds_oddly(line):
+            return list(_ORDER)
+        low = low.encode("ascii", "replace").decode()  # the words below are found faster in it
+    found = []
+    for name in _ORDER:
+        for needle in _NEEDLES.get(name, ()):
+            if needle in low:
+                found.append(name)
+                break
+        else:
+            if _shaped(name, line, low):
+                found.append(name)
+    return found
+
+
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    """The pattern of one kind of noise; compiled when there is a first line that may hold it."""
+    return re.compile(PATTERNS[name], re.IGNORECASE)
+
+
+def remove(line: str, names: set[str]) -> str:
+    """A line with each piece of noise replaced by its name; the names are added to ``names``.
+
+    The leftmost piece counts, and of several at one place the first kind in order.
+    """
+    plain, found = _removed(line)
+    names |= found
+    return plain
+
+
+@lru_cache(maxsize=16)  # a result is compared with the one before it, and then the next one with it
+def _removed(line: str) -> tuple[str, frozenset[str]]:
+    ahead = [(name, match) for name in _possible(line) if (match := _pattern(name).search(line)) is not None]
+    if not ahead:
+        return line, _NO_NOISE
+    names = set()
+    pieces: list[str] = []
+    position = 0
+    while ahead:
+        name, match = min(ahead, key=lambda pair: pair[1].start())  # the first of equals
+        names.add(name)
+        pieces += (line[position : match.start()], "<", name, ">")
+        position = match.end()
+        ahead = [
+            (kind, later)
+            for kind, found in ahead
+            if (later := found if found.start() >= position else _pattern(kind).search(line, position)) is not None
+        ]
+    pieces.append(line[position:])
+    return "".join(pieces), frozenset(names)
+
+
+def same_but_for_noise(one: str, other: str) -> tuple[str, ...] | None:
+    """The names of the noise in which two different texts differ, or ``None``.
+
+    ``None`` means that they differ in more than noise: in the number of lines, in anything
+    that is no known noise, or in too much to look at.
+    """
+    if _line_feeds(one) != _line_feeds(other):
+        return None
+    left = _lines(one)
+    right = _lines(other)
+    names: set[str] = set()
+    differing = 0
+    for line, counterpart in zip(left, right, strict=True):
+        if line == counterpart:
+            continue
+        differing += 1
+        if differing > MAX_LINES:
+            return None
+        if not alike_lines(line, counterpart, names):
+            return None
+    return tuple(sorted(names))
+
+
+def alike_lines(line: str, counterpart: str, names: set[str]) -> bool:
+    """Whether two different lines differ in noise only, whose names are added to ``names``."""
+    a, b = _differing_part(line, counterpart)
+    return len(a) <= MAX_SPAN and len(b) <= MAX_SPAN and remove(a, names) == remove(b, names)
+
+
+def _line_feeds(text: str) -> int:
+    """How many line feeds stand between the :func:`_lines` of a text."""
+    count = text.count("\n")
+    return count if count >= 8 else count + text.count("\\n")
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of a text, and of the texts inside a JSON document on one line."""
+    if "\\n" in text and text.count("\n") < 8:
+        text = text.replace("\\n", "\n")
+    return text.split("\n")
+
+
+def _differing_part(one: str, other: str) -> tuple[str, str]:
+    """Two lines; long ones without their common beginning and end, save some context."""
+    if len(one) <= 2 * CONTEXT or len(other) <= 2 * CONTEXT:
+        return one, other
+    shorter = min(len(one), len(other))
+    start = max(_common(one, other, shorter) - CONTEXT, 0)
+    behind = max(_common(one[::-1], other[::-1], shorter) - CONTEXT, 0)
+    behind = min(behind, shorter - start)
+    return one[start : len(one) - behind], other[start : len(other) - behind]
+
+
+def _common(one: str, other: str, limit: int) -> int:
+    """The length of the common beginning of two texts, found by halving."""
+    low, high = 0, limit
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low

@@ -1,0 +1,191 @@
+"""Keeps results for comparison, within a fixed budget.
+
+The newest results are kept as they were recorded and compared exactly. Older ones, and very
+large ones, are kept as length and 64-bit hash. Nothing is hashed before it has to go.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+import orjson
+
+from loopaudit.core.events import TOKEN_LIMIT, Result, decode_text
+from loopaudit.hindsight.calls.beginnings import begins_otherwise
+from loopaudit.hindsight.calls.noise import same_but_for_noise
+
+BUDGET: Final = 1 << 20
+"""Bytes or characters of results that are kept as they are, over all agents together."""
+
+MAX_TEXT: Final = 1 << 16
+"""Longest result in characters from which noise is removed."""
+
+MAX_READ: Final = 1024
+"""Longest result in bytes that is compared at once, without a look at its first lines."""
+
+MAX_OLDER: Final = 4
+"""Earlier, different results that are remembered of one call."""
+
+OVERHEAD: Final = 256
+"""What a kept result costs beside its text; bounds the number of short ones."""
+
+Held = str | bytes | tuple[bool, int, int]
+"""A result: as recorded, or whether it was text (not JSON bytes), its length and its hash."""
+
+
+class Entry(msgspec.Struct, gc=False):
+    """What is known of one call identity: its last run and that run's result.
+
+    ``last`` and ``first`` are call numbers; ``turn`` and ``epoch``
+    are the agent's counts of requests and of compactions at the last run. ``redone_at`` is
+    the number of the last lasting change when a compaction excused a repeat, -1 for never;
+    ``in_turn`` counts runs since the last request, ``news`` new results in a row.
+    ``older`` are up to four earlier, different results with their call numbers.
+    """
+
+    last: int
+    batch: int
+    first: int
+    failed: bool
+    held: Held
+    turn: int
+    epoch: int
+    redone_at: int = -1
+    generation: int = 0
+    in_turn: int = 1
+    news: int = 0
+    older: list[tuple[Held, int, bool]] | None = None
+
+    def again(self, number: int, batch: int, failed: bool, held: Held, *, moved: bool, news: bool) -> None:
+        """Record another run. ``moved``: its result differs from the last one; ``news``: from all known."""
+        if moved:
+            older = self.older or []
+            older.append((self.held, self.last, self.failed))
+            self.older = older[-MAX_OLDER:]
+        self.news = self.news + 1 if news else 0
+        self.last, self.batch, self.failed, self.held = number, batch, failed, held
+
+
+def held_of(result: Result) -> Held:
+    """A result in the form in which it is kept."""
+    source = result.source
+    if len(source) > TOKEN_LIMIT:
+        return digest_of(source)
+    return source
+
+
+def digest_of(source: str | bytes) -> tuple[bool, int, int]:
+    """What is kept of a result that is not kept itself."""
+    return isinstance(source, str), len(source), hash(source)
+
+
+def equal(held: Held, other: Held) -> bool:
+    """Whether two kept results are equal; exact where both are there as recorded."""
+    if isinstance(held, tuple) or isinstance(other, tuple):
+        if isinstance(held, tuple) and isinstance(other, tuple):
+            return held == other
+        digest, source = (held, other) if isinstance(held, tuple) else (other, held)
+        assert isinstance(digest, tuple) and not isinstance(source, tuple)
+        if digest[0] != isinstance(source, str):
+            source = orjson_text(source) if isinstance(source, str) else decode_text(source)
+        return digest[1] == len(source) and digest == digest_of(source)
+    if isinstance(held, str) is isinstance(other, str):
+        return held == other
+    return text_of(held) == text_of(other)
+
+
+def orjson_text(source: str) -> bytes:
+    """A text as the JSON bytes that most writers would have recorded for it."""
+    try:
+        return orjson.dumps(source)
+    except (TypeError, ValueError):
+        return source.encode("utf-8", "surrogatepass")
+
+
+def text_of(held: Held) -> str | None:
+    """The text of a kept result, or ``None`` where only its digest is left."""
+    if isinstance(held, tuple):
+        return None
+    return held if isinstance(held, str) else decode_text(held)
+
+
+def differences(before: Held, held: Held, result: Result) -> tuple[str, ...] | None:
+    """The names of the noise in which a result differs from an earlier one.
+
+    Empty for equal results, ``None`` for results that differ in more than noise. ``held`` is
+    ``result`` as it is kept.
+    """
+    if equal(before, held):
+        return ()
+    if isinstance(before, tuple):
+        return None
+    if (
+        isinstance(before, bytes)
+        and isinstance(held, bytes)
+        and ((len(before) > MAX_READ and begins_otherwise(before, held)) or _other_lines(before, held))
+    ):
+        return None
+    known = text_of(before)
+    if known is None or len(known) > MAX_TEXT:
+        return None
+    now = result.output
+    return same_but_for_noise(known, now) if len(now) <= MAX_TEXT else None
+
+
+def _other_lines(before: bytes, held: bytes) -> bool:
+    """Whether two results plainly have different numbers of lines; without decoding them.
+
+    Tells only of JSON strings whose line feeds are all spelled ``\\n``, and in which no
+    backslash of the text itself stands before an ``n``.
+    """
+    if before[:1] != b'"' or held[:1] != b'"':
+        return False
+    if before.count(b"\\n") == held.count(b"\\n"):
+        return False
+    return not any(odd in raw for raw in (before, held) for odd in (b"\\\\n", b"\\u000"))
+
+
+class Outputs:
+    """Lets go of the oldest kept results when they are more than a budget, half of it at a time.
+
+    What stays as it was recorded belongs to the last two generations of calls; a call's earlier
+    results (:attr:`Entry.older`) are let go with the generation in which they came.
+    """
+
+    __slots__ = ("_budget", "_generation", "_new", "_old", "_since", "_size")
+
+    def __init__(self, budget: int = BUDGET) -> None:
+        self._budget = budget // 2
+        self._generation = 1
+        self._new: list[Entry] = []
+        self._old: list[Entry] = []
+        self._size = 0
+        self._since = 0
+        """Number of the first call of the new generation."""
+
+    def keep(self, entry: Entry) -> None:
+        """Count the result that an entry has just got."""
+        entry.generation = self._generation
+        self._new.append(entry)
+        # A digest of three fields counts as three bytes: it is there for its entry only.
+        size = self._size + len(entry.held) + OVERHEAD
+        self._size = size
+        if size > self._budget:
+            self._shed()
+
+    def _shed(self) -> None:
+        """Reduce to digests what was not kept again since the last time."""
+        since = self._since
+        for entry in self._old:
+            if entry.generation < self._generation and not isinstance(entry.held, tuple):
+                entry.held = digest_of(entry.held)
+            older = entry.older
+            if older is not None:
+                for place, (held, number, failed) in enumerate(older):
+                    if number < since and not isinstance(held, tuple):
+                        older[place] = (digest_of(held), number, failed)
+        self._since = self._new[-1].last + 1
+        self._old, self._new = self._new, []
+        self._generation += 1
+        self._size = 0

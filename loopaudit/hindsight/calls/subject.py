@@ -1,0 +1,166 @@
+"""The call that is being judged: what it asks for, with its arguments parsed once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from loopaudit.core import canonical
+from loopaudit.core.events import SLICE, TEXT, VALUE, Call
+from loopaudit.core.tools import Kind
+from loopaudit.hindsight.calls.effects import (
+    LABELS,
+    META,
+    NO_ARGUMENTS,
+    Identity,
+    Natures,
+    call_kind,
+    command_of,
+    effect_of,
+    effect_of_command,
+    may_have_labels,
+    program_of,
+    shown_by,
+)
+from loopaudit.hindsight.calls.ranges import ReadRange, path_of
+from loopaudit.hindsight.shell.programs import Verdict
+
+_TELLS_EDIT: Final = frozenset({"command"})
+"""The arguments by which editing tools that do several things are told apart."""
+
+_NO_CALL: Final = Call("", 0, "", TEXT, "", b"", False)
+
+
+MAY_BRING_NOTHING: Final = frozenset({"shell", "think", "plan"})
+"""Kinds of which :meth:`Subject.brings_nothing` may hold."""
+
+
+class Subject:
+    """One call at a time. ``kind`` is that of the tool's name until :meth:`tell_kind` is asked.
+
+    ``command`` is the command of a call of a shell tool.
+    """
+
+    __slots__ = ("_natures", "_parsed", "_parsed_for", "call", "command", "identity", "kind", "nature")
+
+    def __init__(self, natures: Natures) -> None:
+        self._natures = natures
+        self._parsed_for = _NO_CALL
+        self._parsed: Any = None
+        self.call = _NO_CALL
+        self.command: str | None = None
+        self.identity: Identity = b""
+        self.nature = natures[""]
+        self.kind: Kind = "other"
+
+    def take(self, call: Call) -> Identity:
+        """Look at the next call, and tell what it asks for.
+
+        That is its canonical key, or one without the arguments that say nothing. No arguments
+        at all, an empty object and an empty text are the same. Labels are left out, and for
+        shell and looking tools all of :data:`~loopaudit.hindsight.calls.effects.META`.
+        """
+        name = call.name
+        nature = self._natures.get(name)
+        if nature is None:
+            nature = self._natures[name]
+        self.nature = nature
+        self.kind = nature.kind
+        self.call = call
+        source = call.source
+        if call.form == VALUE:
+            if not source and not isinstance(source, (int, float)):
+                self.identity = nothing = ("", name)
+                return nothing
+        elif len(source) <= 8 and source.strip() in NO_ARGUMENTS:
+            self.identity = nothing = ("", name)
+            return nothing
+        if not nature.has_meta:
+            # Arguments that are decoded anyway need not be searched for labels as they stand.
+            if nature.decoded and not self.has_any(LABELS):
+                self.identity = key = call.key
+                return key
+            self.identity = told = self._without(LABELS) if may_have_labels(source) else call.key
+        elif nature.kind == "shell":
+            self.identity = told = self._shell_identity(call)
+        elif call.form != VALUE and source.count(b'":' if call.form == SLICE else '":') < 2:
+            self.identity = told = call.key
+        else:
+            self.identity = told = self._without(META)
+        return told
+
+    def release(self) -> None:
+        """Let go of the call, its result and its arguments."""
+        self.call = self._parsed_for = _NO_CALL
+        self._parsed = self.command = None
+
+    def _without(self, names: frozenset[str]) -> Identity:
+        """The canonical key of the call without some arguments."""
+        call = self.call
+        arguments = self.arguments()
+        if not isinstance(arguments, dict) or names.isdisjoint(arguments):
+            return call.key
+        return canonical.call_key(call.name, {k: v for k, v in arguments.items() if k not in names})
+
+    def _shell_identity(self, call: Call) -> Identity:
+        arguments = self.arguments()
+        command = self.command = command_of(arguments)
+        if command is None or not isinstance(arguments, dict):
+            return call.key
+        said = len(arguments)
+        for name in arguments:
+            if name in META:
+                said -= 1
+        if said == 1:
+            return hash((call.name, command))
+        return self._without(META)
+
+    def arguments(self) -> Any:
+        """The arguments of the call."""
+        call = self.call
+        if self._parsed_for is not call:
+            self._parsed = call.arguments
+            self._parsed_for = call
+        return self._parsed
+
+    def tell_kind(self) -> Kind:
+        """The kind of the call itself, where its tool does several things."""
+        nature = self.nature
+        if nature.varies and (nature.kind != "edit" or self.has_any(_TELLS_EDIT)):
+            self.kind = call_kind(self.call, nature)
+        return self.kind
+
+    def has_any(self, names: frozenset[str]) -> bool:
+        """Whether the call has an argument of one of these names."""
+        arguments = self.arguments()
+        return isinstance(arguments, dict) and not names.isdisjoint(arguments)
+
+    def effect(self) -> Verdict:
+        """What the call may have done to the world."""
+        if self.kind == "shell" and self.command is not None:
+            return effect_of_command(self.command)
+        return effect_of(self.call.name, self.arguments(), self.nature, self.kind)
+
+    def brings_nothing(self) -> bool:
+        """Whether the call can bring no information by its nature: a thought, a plan, a pause."""
+        kind = self.kind
+        if kind == "shell":
+            return self.command is not None and self.command.lstrip().startswith("sleep ")
+        return kind in ("think", "plan")
+
+    def scope(self) -> str:
+        """What has to succeed for a failure to be over: the tool; in a shell, the program."""
+        if self.nature.kind == "shell":
+            return f"{self.call.name}\0{program_of(self.command or '')}"
+        return self.call.name
+
+    def shown(self) -> ReadRange | None:
+        """The lines that a shell call shows, if it shows a range of one file and nothing else."""
+        return None if self.command is None else shown_by(self.command, self.arguments())
+
+    def path(self) -> str | None:
+        """The file that a reading tool looks at; ``None`` for anything else."""
+        if self.kind != "read":
+            return None
+        arguments = self.arguments()
+        return path_of(arguments) if isinstance(arguments, Mapping) else None

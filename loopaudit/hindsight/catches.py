@@ -1,0 +1,146 @@
+"""Puts firings and loops side by side: which policy caught what, when, and who missed it."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from loopaudit.core.findings import Action
+from loopaudit.core.report import Episode, Finding, PolicyResult, TranscriptResult
+
+WAITING = "waiting"
+"""The kind of an episode that is no loop: the calls waited for something."""
+
+
+def is_loop(episode: Episode) -> bool:
+    """Whether an episode is a loop, and not mere waiting."""
+    return episode.kind != WAITING
+
+
+def acts(finding: Finding) -> bool:
+    """Whether a firing reached the model, the user or the call; observing alone does not."""
+    return finding.action > Action.OBSERVE
+
+
+def first_call(finding: Finding) -> int:
+    """The number of the first call that a firing is about."""
+    return finding.calls[0] if finding.whole_batch else finding.call
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The first time that a policy took an action inside a loop.
+
+    ``late`` counts the calls from the first redundant one to this one, 0 for the same.
+    """
+
+    action: Action
+    call: int
+    late: int
+
+
+@dataclass(slots=True)
+class Caught:
+    """What the policies did about one episode.
+
+    ``number`` is its 1-based place in the transcript's list. ``steps`` has the policies that
+    acted, each with its ever stronger actions; ``missed`` those that watched and did nothing;
+    ``stopped`` those that had ended the turn before it began, with the call of that stop;
+    ``unseen`` those that could not judge, with the reason.
+    """
+
+    episode: Episode
+    number: int
+    steps: dict[str, list[Step]] = field(default_factory=dict)
+    missed: list[str] = field(default_factory=list)
+    stopped: dict[str, int] = field(default_factory=dict)
+    unseen: dict[str, str] = field(default_factory=dict)
+
+
+class _Firings:
+    """The acting firings of one policy and agent, by call."""
+
+    def __init__(self, findings: Iterable[Finding]) -> None:
+        self._findings = sorted((f for f in findings if acts(f) and f.calls[1] > 0), key=lambda f: f.call)
+        self._calls = [f.call for f in self._findings]
+        self._widest = max((f.call - first_call(f) for f in self._findings), default=0)
+
+    def about(self, first: int, last: int) -> Iterator[Finding]:
+        """Those about any of the calls ``first`` to ``last``."""
+        for i in range(bisect_left(self._calls, first), len(self._findings)):
+            finding = self._findings[i]
+            if finding.call - self._widest > last:
+                return
+            if first_call(finding) <= last:
+                yield finding
+
+
+def caught(result: TranscriptResult, *, enforced: bool) -> list[Caught]:
+    """For each episode of a transcript, in order, what each policy did about it."""
+    table = [Caught(episode, number) for number, episode in enumerate(result.episodes, 1)]
+    for policy in result.policies:
+        by_agent = {agent: _Firings(findings) for agent, findings in _by_agent(policy.findings).items()}
+        stops = [f for f in policy.findings if f.action == Action.STOP] if enforced else []
+        for entry in table:
+            episode = entry.episode
+            firings = by_agent.get(episode.agent)
+            steps = _steps(episode, firings.about(episode.first_call, episode.last_call)) if firings else []
+            if steps:
+                entry.steps[policy.label] = steps
+            else:
+                _silent(entry, policy, stops)
+    return table
+
+
+def _by_agent(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
+    agents: dict[str, list[Finding]] = {}
+    for finding in findings:
+        agents.setdefault(finding.agent, []).append(finding)
+    return agents
+
+
+def _steps(episode: Episode, findings: Iterable[Finding]) -> list[Step]:
+    steps: list[Step] = []
+    for finding in findings:
+        if not steps or finding.action > steps[-1].action:
+            call = max(first_call(finding), episode.first_call)
+            steps.append(Step(finding.action, call, call - episode.first_call))
+    return steps
+
+
+def _silent(entry: Caught, policy: PolicyResult, stops: Sequence[Finding]) -> None:
+    """Say why a policy did nothing about an episode."""
+    episode = entry.episode
+    stop = next((f for f in stops if _ended_before(f, episode)), None)
+    if policy.status == "cannot_evaluate":
+        entry.unseen[policy.label] = "cannot evaluate"
+    elif stop is not None:
+        entry.stopped[policy.label] = stop.call
+    elif policy.status == "crashed":
+        entry.unseen[policy.label] = "crashed"
+    elif policy.dropped and policy.findings and policy.findings[-1].call < episode.first_call:
+        entry.unseen[policy.label] = "too many firings to keep"
+    else:
+        entry.missed.append(policy.label)
+
+
+def _ended_before(stop: Finding, episode: Episode) -> bool:
+    """Whether a stop ended the turn of an episode before it began."""
+    return (
+        episode.turn > 0
+        and stop.turn == episode.turn
+        and stop.agent == episode.agent
+        and stop.call < episode.first_call
+    )
+
+
+def outside(result: TranscriptResult, policy: PolicyResult) -> list[Finding]:
+    """Acting firings of a policy that are about no redundant call of any loop, in order."""
+    inside: set[int] = set()
+    by_agent = {agent: _Firings(findings) for agent, findings in _by_agent(policy.findings).items()}
+    for episode in result.episodes:
+        firings = by_agent.get(episode.agent)
+        if firings and is_loop(episode):
+            inside.update(id(f) for f in firings.about(episode.first_call, episode.last_call))
+    return [f for f in policy.findings if acts(f) and id(f) not in inside]

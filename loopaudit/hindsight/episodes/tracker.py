@@ -1,0 +1,297 @@
+"""Finds the stretches without news in the calls of one agent, as they go by.
+
+A stretch begins with the first call that brings nothing new. It goes on over a few calls
+with news, and ends when the agent changes something, when a repeated call brings news after
+all, after :data:`~loopaudit.hindsight.episodes.verdict.MAX_NOVEL` calls with news in a row, when a
+person writes, or with the recording. Waiting (``sleep``) and thinking neither extend nor
+end it. What became of it is judged at its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from loopaudit.core.events import Batch, Call, seconds
+from loopaudit.core.failure_words import says_failure
+from loopaudit.core.report import Episode
+from loopaudit.hindsight.calls.failures import CURELESS, Category
+from loopaudit.hindsight.calls.history import History
+from loopaudit.hindsight.episodes.verdict import (
+    MAX_NOVEL,
+    MAX_SEQUENCE,
+    UNIT_READ,
+    Group,
+    Member,
+    Stretch,
+    is_wait,
+    need_of,
+    verdict,
+)
+from loopaudit.hindsight.shell.programs import EFFECT_CHANGES
+from loopaudit.hindsight.words import FIRST, RECHECK, UNKNOWN, CallClass
+
+MAX_MEMBERS: Final = 256
+
+
+class Tracker:
+    """Watches one agent.
+
+    ``found`` gets each episode with the call that ended it (0: none), ``waited`` the numbers
+    of calls without news that turned out to be a wait or a retry.
+    """
+
+    __slots__ = ("_history", "_in_batch", "_open", "_suspended", "_waited", "agent", "found", "session")
+
+    def __init__(
+        self,
+        history: History,
+        session: str,
+        agent: str,
+        found: list[tuple[Episode, int]],
+        waited: Callable[[list[int]], None],
+    ) -> None:
+        self._history = history
+        self._open: Stretch | None = None
+        self._in_batch = False
+        self._suspended = False
+        self._waited = waited
+        self.session = session
+        self.agent = agent
+        self.found = found
+
+    @property
+    def going_on(self) -> bool:
+        """Whether a stretch is going on."""
+        return self._open is not None
+
+    # -- what happens ----------------------------------------------------------------------
+
+    def call(self, call: Call, found: CallClass, batch: Batch) -> None:
+        """The next call with its class; the history still tells about it."""
+        history = self._history
+        repeated = found >= RECHECK or history.constant > 0
+        if self._suspended and found != UNKNOWN:
+            self._suspended = False
+            if not (repeated and self._group(call, found) in self._open_members()):
+                self.close("user_stepped_in")
+        if self._open is None:
+            if not repeated:
+                return
+            self._open = Stretch(history.turn)
+        if repeated:
+            self._repeat(self._open, call, found, batch)
+        elif found != UNKNOWN:
+            self._news(self._open, call, found)
+
+    def after_batch(self, batch: Batch) -> None:
+        """A response is complete: count what it cost, or note that it was a mere reply."""
+        stretch = self._open
+        if stretch is None:
+            return
+        if not batch.calls and batch.text:
+            stretch.answered = True
+        if not self._in_batch:
+            return
+        self._in_batch = False
+        usage = batch.usage
+        if usage is not None and (usage.input is not None or usage.output is not None):
+            spent = (usage.input or 0) + (usage.output or 0)
+            stretch.tokens = (stretch.tokens or 0) + spent
+
+    def turn(self) -> None:
+        """A person wrote. A loop that goes on as if nothing was said is still one loop."""
+        stretch = self._open
+        if stretch is None or self._suspended:
+            return
+        outcome = verdict(stretch, "user_stepped_in") if stretch.strong and not stretch.gap else None
+        if outcome is None or outcome.kind == "waiting":
+            self.close("user_stepped_in")
+        else:
+            self._suspended = True
+
+    def interrupted(self) -> None:
+        """A person interrupted the run."""
+        self.close("interrupted")
+
+    def guard_spoke(self) -> None:
+        """A guard of the recording harness spoke."""
+        if self._open is not None:
+            self._open.guard = True
+
+    def close(self, ended: str, by: int = 0) -> None:
+        """End the stretch that is going on, and report it if it is worth it."""
+        stretch = self._open
+        if stretch is None:
+            return
+        self._open = None
+        if self._suspended:
+            self._suspended = False
+            ended = "user_stepped_in"
+        if ended in ("user_stepped_in", "interrupted", "run_ended"):
+            if stretch.guard and (stretch.gap or ended == "run_ended"):
+                ended = "recorded_guard"
+            elif stretch.gap:
+                ended = "moved_on"
+            elif stretch.answered and ended != "interrupted":
+                ended = "answered"
+        elif ended == "moved_on" and stretch.guard:
+            ended = "recorded_guard"
+        if is_wait(stretch, ended):
+            self._waited(stretch.numbers)
+        outcome = verdict(stretch, ended)
+        if outcome is None:
+            return
+        episode = Episode(
+            kind=outcome.kind,
+            session=self.session,
+            agent=self.agent,
+            first_call=outcome.first,
+            last_call=stretch.last,
+            unit=outcome.unit,
+            laps=outcome.laps,
+            calls=stretch.calls,
+            ended=ended,
+            line=stretch.line,
+            tokens=stretch.tokens,
+            seconds=_between(stretch.at_start, stretch.at_end),
+            evidence=(stretch.evidence,) if stretch.evidence else (),
+            turn=stretch.turn,
+        )
+        self.found.append((episode, by))
+
+    # -- calls without news ----------------------------------------------------------------
+
+    def _repeat(self, stretch: Stretch, call: Call, found: CallClass, batch: Batch) -> None:
+        history = self._history
+        effect = history.subject.effect()
+        if effect.only_waits:
+            stretch.waited += 1
+            return
+        strong = found.idle or (history.constant > 0 and found != RECHECK)
+        member = self._member(stretch, call, found)
+        if member is None:
+            return
+        if found == CallClass.RE_EDIT and call.failed and not stretch.strong:
+            # Sending an applied edit again once is an honest mistake.
+            strong = False
+        sibling = member.batch == batch.index
+        member.batch = batch.index
+        if strong:
+            self._strong(stretch, call, found, member, batch, sibling=sibling)
+        elif not sibling:
+            member.weak += 1
+            stretch.weak += 1
+            stretch.asked += not history.changed
+            if not stretch.first_weak:
+                stretch.first_weak = call.number
+            if not stretch.gap:
+                stretch.last = call.number
+        if not sibling:
+            member.waits += effect.waits or history.patient
+            if len(stretch.sequence) < MAX_SEQUENCE:
+                stretch.sequence.append(member.index)
+
+    def _strong(
+        self, stretch: Stretch, call: Call, found: CallClass, member: Member, batch: Batch, *, sibling: bool
+    ) -> None:
+        history = self._history
+        if not stretch.strong:
+            stretch.first = call.number
+            stretch.line = call.line or batch.line
+            stretch.evidence = history.evidence
+            stretch.at_start = seconds(call.at if call.at is not None else batch.at)
+            stretch.novel = stretch.weak = stretch.waited = 0
+            stretch.sequence.clear()
+        elif not sibling:
+            stretch.novel += stretch.gap
+        stretch.gap = 0
+        stretch.answered = stretch.guard = False
+        stretch.last = call.number
+        stretch.calls += 1
+        if len(stretch.numbers) < MAX_SEQUENCE:
+            stretch.numbers.append(call.number)
+        self._in_batch = True
+        result = call.result
+        end = result.at if result is not None and result.at is not None else call.at
+        stretch.at_end = seconds(end if end is not None else batch.at)
+        if sibling:
+            return
+        stretch.strong += 1
+        member.strong += 1
+        stretch.kinds[found] = stretch.kinds.get(found, 0) + 1
+        stretch.redo += history.redo
+        stretch.returned += history.returned
+        member.noise += found == CallClass.REDUNDANT_NOISE
+        failure = history.failure()
+        member.failing += failure is not None and bool(failure.plain)
+
+    def _open_members(self) -> dict[Group, Member]:
+        return {} if self._open is None else self._open.members
+
+    def _group(self, call: Call, found: CallClass) -> Group:
+        """What is repeated: the failure, the file, the answer, or the call itself."""
+        history = self._history
+        failure = history.failure() if found.idle else None
+        if failure is not None and (found == CallClass.SAME_FAILURE or failure.category in CURELESS):
+            return ("failing", failure.plain)
+        if found == CallClass.RE_READ:
+            asked = history.asked_range
+            return ("read", asked.path if asked is not None else call.name)
+        if history.constant and not found.idle:
+            return ("answer", call.name)
+        return ("call", history.subject.identity)
+
+    def _member(self, stretch: Stretch, call: Call, found: CallClass) -> Member | None:
+        history = self._history
+        group = self._group(call, found)
+        if group[0] == "read" and history.asked_range is not None and len(stretch.offsets) < MAX_SEQUENCE:
+            stretch.offsets.append(history.asked_range.first)
+        member = stretch.members.get(group)
+        if member is None:
+            if len(stretch.members) >= MAX_MEMBERS:
+                return None
+            arguments = call.raw_arguments
+            member = Member(len(stretch.members), call.name, arguments[:UNIT_READ])
+            stretch.members[group] = member
+            failure = history.failure() if found.idle else None
+            category: Category = "other" if failure is None else failure.category
+            member.category = category
+            member.empty = not arguments.strip() or not history.subject.arguments()
+            member.need = need_of(found, category, failing=call.failed)
+            if group[0] == "answer":
+                failing = call.result is not None and says_failure(call.result.output)
+                member.need = "failing_answer" if failing else "answer"
+        return member
+
+    # -- calls with news -------------------------------------------------------------------
+
+    def _news(self, stretch: Stretch, call: Call, found: CallClass) -> None:
+        history = self._history
+        if history.subject.kind in ("think", "plan") and found == FIRST:
+            return
+        effect = history.subject.effect()
+        if effect.only_waits:
+            stretch.waited += 1
+            return
+        if not stretch.strong:
+            self._open = None
+            return
+        if found != FIRST:
+            member = stretch.members.get(("call", history.subject.identity))
+            if member is not None and 2 * member.strong >= stretch.strong:
+                self.close("recovered", call.number)
+                return
+        if effect.effect == EFFECT_CHANGES and call.ok:
+            self.close("moved_on", call.number)
+            return
+        stretch.gap += 1
+        if stretch.gap > MAX_NOVEL:
+            self.close("moved_on")
+
+
+def _between(start: float | None, end: float | None) -> float | None:
+    """Seconds between two recorded times, or ``None`` where one is not recorded."""
+    if start is None or end is None:
+        return None
+    return max(end - start, 0.0)

@@ -1,0 +1,261 @@
+"""A stretch without news in one agent's calls, and the verdict whether it is a loop.
+
+A stretch holds calls that brought nothing new. They are counted by *member*: the same call,
+the same tool failing the same way, the same file read again, the same answer of one tool.
+Several calls of one response count once per member, because they were one decision.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Final
+
+import msgspec
+
+from loopaudit.core.text import one_line
+from loopaudit.hindsight.calls.failures import CURELESS, Category
+from loopaudit.hindsight.words import RE_EDIT, RE_READ, SAME_FAILURE, CallClass
+
+POLL_BUDGET: Final = 40
+"""Unchanged answers in a row that a wait may get before news come."""
+
+STALE_BUDGET: Final = 20
+"""Unchanged answers in a row that a wait may get that ends without news."""
+
+RETRY_BUDGET: Final = 20
+"""Equal results in a row before news that still make a retry or a look at something moving."""
+
+MAX_NOVEL: Final = 7
+"""Calls with news in a row after which a stretch is over."""
+
+NEED: Final[dict[str, int]] = {
+    "call": 2,
+    "cureless": 2,
+    "failure": 3,
+    "outage": 6,
+    "edit": 2,
+    "read": 4,
+    "answer": 7,
+    "failing_answer": 3,
+}
+"""Repeats that make a loop, by what is repeated; one honest retry is always free."""
+
+REDO: Final = 8
+"""Repeats of different calls in one dense stretch that make a loop without a second lap."""
+
+INTERLEAVED: Final = 4
+"""Repeats of one call that make a loop although calls with news stand in between."""
+
+LAPS: Final = 3
+"""Laps of known results that make a loop although each call may have changed something."""
+
+MAX_SEQUENCE: Final = 512
+
+UNIT_SHOWN: Final = 160
+"""Characters of a call's arguments that an episode keeps."""
+
+UNIT_READ: Final = 1024
+"""Characters of a call's arguments that are kept while it is not known whether an episode will show them."""
+
+Group = tuple[str, object]
+
+
+class Member(msgspec.Struct):
+    """What is repeated in a stretch: ``strong`` repeats without and ``weak`` with an excuse.
+
+    ``arguments`` is the beginning of the argument text of its first call.
+    """
+
+    index: int
+    name: str
+    arguments: str
+    need: str = "call"
+    strong: int = 0
+    weak: int = 0
+    batch: int = -1
+    failing: int = 0
+    waits: int = 0
+    noise: int = 0
+    category: Category = "other"
+    empty: bool = False
+
+    @property
+    def text(self) -> str:
+        """The call as an episode tells it."""
+        return f"{self.name} {one_line(self.arguments, UNIT_SHOWN)}".rstrip()
+
+
+class Stretch:
+    """What is known of the stretch that is going on.
+
+    ``strong`` and ``weak`` count repeats without and with an excuse, once per response;
+    ``asked`` are excused by something else than a change. ``novel`` calls with news stand
+    between them and ``gap`` after the last one. ``calls`` and ``numbers`` are all strong ones.
+    """
+
+    __slots__ = (
+        "answered", "asked", "at_end", "at_start", "calls", "evidence", "first", "first_weak", "gap", "guard", "kinds",
+        "last", "line", "members", "novel", "numbers", "offsets", "redo", "returned", "sequence", "strong", "tokens",
+        "turn", "waited", "weak",
+    )  # fmt: skip
+
+    def __init__(self, turn: int) -> None:
+        self.turn = turn
+        self.members: dict[Group, Member] = {}
+        self.sequence: list[int] = []
+        self.first = 0
+        self.first_weak = 0
+        self.last = 0
+        self.line = 0
+        self.strong = 0
+        self.weak = 0
+        self.asked = 0
+        self.calls = 0
+        self.novel = 0
+        self.gap = 0
+        self.waited = 0
+        self.redo = 0
+        self.returned = 0
+        self.kinds: dict[CallClass, int] = {}
+        self.offsets: list[int] = []
+        self.numbers: list[int] = []
+        self.evidence = 0
+        self.tokens: int | None = None
+        self.at_start: float | None = None
+        self.at_end: float | None = None
+        self.answered = False
+        self.guard = False
+
+
+class Outcome(msgspec.Struct):
+    """The verdict on a finished stretch."""
+
+    kind: str
+    laps: int
+    unit: list[str]
+    first: int
+
+
+def verdict(s: Stretch, ended: str) -> Outcome | None:
+    """Whether a finished stretch is a loop or a wait worth telling, and which; else ``None``."""
+    if not s.strong:
+        return _known_laps(s)
+    members, top, main = _main(s)
+    excused = [m for m in s.members.values() if not m.strong and m.weak > 1 and 3 * m.weak >= top.strong]
+    laps, unit = _laps(s, main + excused)
+    total = s.strong + s.weak + s.novel
+    budget = _budget(s, ended, main, top)
+    if budget is not None:
+        if top.strong > budget:
+            return Outcome("stale_wait", laps, unit, s.first)
+        return Outcome("waiting", laps, unit, s.first) if top.strong >= 2 else None
+    extra = 1 if s.novel or ended in ("moved_on", "answered") else 0
+    loop = False
+    for member in members:
+        dense = 2 * (s.strong + s.weak) >= total
+        enough = member.strong >= NEED[member.need] + (extra if member.need in ("call", "failure", "cureless") else 0)
+        loop = loop or (enough and dense)
+        loop = loop or (member.need == "call" and member.strong >= INTERLEAVED and 4 * s.strong >= total)
+    if sum(m.failing for m in members) < s.strong and s.strong >= REDO and 5 * (s.strong + s.weak) >= 4 * total:
+        loop = True
+    if not loop and s.kinds.get(RE_EDIT, 0) >= NEED["edit"]:
+        loop = 2 * (s.strong + s.weak) >= total
+    return Outcome(_kind(s, main), laps, unit, s.first) if loop else None
+
+
+def _main(s: Stretch) -> tuple[list[Member], Member, list[Member]]:
+    """Members repeated without an excuse, the most repeated one, and those near it."""
+    members = [m for m in s.members.values() if m.strong]
+    top = max(members, key=lambda m: (m.strong, -m.index))
+    return members, top, [m for m in members if 3 * m.strong >= top.strong]
+
+
+def _budget(s: Stretch, ended: str, main: list[Member], top: Member) -> int | None:
+    """How many unchanged answers a stretch may have if it is a wait or a retry; ``None`` if it is none."""
+    if all(m.waits for m in main) or 2 * s.waited >= top.strong > 1:
+        return POLL_BUDGET if ended == "recovered" else STALE_BUDGET
+    return RETRY_BUDGET if ended == "recovered" else None
+
+
+def is_wait(s: Stretch, ended: str) -> bool:
+    """Whether a finished stretch, however short, was a wait or a retry within its budget."""
+    if not s.strong:
+        return False
+    _, top, main = _main(s)
+    budget = _budget(s, ended, main, top)
+    return budget is not None and top.strong <= budget
+
+
+def _known_laps(s: Stretch) -> Outcome | None:
+    """A stretch of excused repeats only: a loop if whole laps come back with known results."""
+    members = list(s.members.values())
+    least = min((m.weak for m in members), default=0)
+    if s.novel or s.asked or s.waited or len(members) > 8 or least < LAPS or s.weak < 2 * LAPS:
+        return None
+    if all(m.waits for m in members):
+        return None
+    laps, unit = _laps(s, members)
+    return Outcome(_kind(s, members), laps, unit, s.first_weak)
+
+
+def _kind(s: Stretch, main: list[Member]) -> str:
+    strong = s.strong or s.weak
+    failing = sum(m.failing for m in main)
+    repeats = sum(m.strong or m.weak for m in main)
+    if 2 * s.redo >= strong:
+        return "compaction_redo"
+    if 2 * s.kinds.get(RE_EDIT, 0) >= strong and not 2 * failing > repeats:
+        return "edit_revert" if s.returned else "re_edit"
+    if s.returned >= 2 and 4 * s.kinds.get(RE_EDIT, 0) >= strong:
+        return "edit_revert"
+    if 2 * failing > repeats:
+        worst = max(main, key=lambda m: m.failing)
+        if worst.category == "invalid_args":
+            return "empty_args" if worst.empty else "invalid_args"
+        return worst.category if worst.category in ("unknown_tool", "denied") else "same_error"
+    if 2 * s.kinds.get(RE_READ, 0) > strong:
+        return "paging_wrap" if _pages(s.offsets) else "re_read"
+    if any(m.need in ("answer", "failing_answer") and 2 * m.strong >= strong for m in main):
+        return "same_error" if main[0].need == "failing_answer" else "constant_answer"
+    if len(main) == 1:
+        return "identical_drifting_output" if 2 * main[0].noise >= main[0].strong > 0 else "identical"
+    return "ping_pong" if len(main) == 2 else "cycle"
+
+
+def _pages(offsets: list[int]) -> bool:
+    """Whether ranges read again come in ascending order, as in a second sweep."""
+    rising = sum(a < b for a, b in pairwise(offsets))
+    return len(offsets) >= 3 and 4 * rising >= 3 * (len(offsets) - 1)
+
+
+def _laps(s: Stretch, main: list[Member]) -> tuple[int, list[str]]:
+    """How often the unit was run again, and the unit: its calls in their order."""
+    wanted = {m.index: m for m in main}
+    sequence = [i for i in s.sequence if i in wanted]
+    period = next((p for p in range(1, 9) if _repeats(sequence, p)), 0)
+    if period:
+        unit = [wanted[i].text for i in sequence[:period]]
+        return max(round(len(sequence) / period), 1), unit
+    ordered = sorted(main, key=lambda m: m.index)
+    runs = sum(m.strong or m.weak for m in ordered)
+    return max(round(runs / len(ordered)), 1), [m.text for m in ordered[:8]]
+
+
+def _repeats(sequence: list[int], period: int) -> bool:
+    """Whether a sequence has this period over at least one and a half laps."""
+    if 2 * len(sequence) < 3 * period or len(sequence) <= period:
+        return False
+    return all(sequence[i] == sequence[i + period] for i in range(len(sequence) - period))
+
+
+def need_of(found: CallClass, category: Category, *, failing: bool) -> str:
+    """The key into :data:`NEED` for a repeat of this class."""
+    if found == RE_READ:
+        return "read"
+    if found == RE_EDIT:
+        return "edit"
+    if failing and category == "outage":
+        return "outage"
+    if found == SAME_FAILURE:
+        return "cureless" if category in CURELESS else "failure"
+    return "call"

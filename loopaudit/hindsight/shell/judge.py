@@ -1,0 +1,188 @@
+"""Judges shell commands: whether one only looks, only checks, or may change something.
+
+The judge is conservative. A command *looks* only if every program in it is on a list, with
+none of the options that make that program write, and nothing is redirected into a file. It
+*checks* if it runs tests, linters or type checkers, which write their own caches and nothing
+an agent reads. Anything else *may change* something. A command that sleeps or follows
+something *waits*, whatever else it does.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+from typing import Final
+
+from loopaudit.core import regex
+from loopaudit.hindsight.shell.parse import Parsed, Simple, parse
+from loopaudit.hindsight.shell.programs import (
+    CHECK_SCRIPT,
+    CHECKING,
+    CHECKS,
+    CLOSERS,
+    EFFECT_LOOKS,
+    FOLLOWS,
+    HARMLESS_TARGETS,
+    KEYWORDS,
+    LOOKING,
+    LOOKS,
+    MAY_CHANGE,
+    NOTHING,
+    PACKAGE_LOOKS,
+    RUNNERS,
+    SCRIPT_RUNNERS,
+    SHELL_STATE,
+    WRAPPERS,
+    Verdict,
+)
+from loopaudit.hindsight.shell.rules import RULES, check, help_only
+
+MAX_DEPTH: Final = 8
+"""Wrappers and scripts inside one another that are followed."""
+
+_NAME_VALUE: Final = regex.lazy(r"[A-Za-z_]\w*\+?=")
+_BARE: Final = regex.lazy(r"[\w./:=+,%@ -]*+")
+"""A command without quotes, operators and expansions: its words are what stands between blanks."""
+
+_NOT_PLAIN: Final = regex.lazy(r" -[a-zA-Z]*[fFi]\b| --(?:pre|follow|output|in-place)")
+
+
+@cache
+def _plain() -> re.Pattern[str]:
+    """Commands that plainly look: known programs in a row of pipes, without anything odd."""
+    segment = (
+        r"(?:ls|cat|head|tail|wc|nl|grep|egrep|fgrep|rg|pwd|file|stat|du|tree|diff|uniq|cut|tr|echo"
+        r"|git (?:status|log|diff|show|blame|rev-parse|ls-files)|sed -n '\d{1,9}(?:,\d{1,9})?p')(?![^ ])"
+        r"(?:[^|;&<>`$(){}\n'\"\\]++|'[^']*+'|\"[^\"$`\\]*+\"|2>&1|2>/dev/null)*+"
+    )
+    return re.compile(rf"(?:cd [^\s|;&<>`$(){{}}'\"\\]++ && )?{segment}(?:\| ?{segment})*+")
+
+
+def judge(command: str) -> Verdict:
+    """What a shell command line does; that it may change something where that is not plain."""
+    bare = _BARE.fullmatch(command) is not None
+    if bare and command.partition(" ")[0] in CHECKING:
+        return check(command.split()[1:])
+    if _plain().fullmatch(command) is not None and _NOT_PLAIN.search(command) is None:
+        return LOOKS  # most commands, without reading them word by word
+    if bare and (words := command.split()):
+        return _line([Simple(words, [])], 0)
+    parsed = parse(command)
+    return MAY_CHANGE if parsed is None else judge_parsed(parsed)
+
+
+@lru_cache(maxsize=512)
+def cached_judge(command: str) -> Verdict:
+    """:func:`judge`, remembering the last few hundred commands; for short ones."""
+    return judge(command)
+
+
+def judge_parsed(parsed: Parsed, depth: int = 0) -> Verdict:
+    """What a command line that was read does."""
+    return _line(parsed.all(), depth)
+
+
+def _line(simples: list[Simple], depth: int) -> Verdict:
+    effect = EFFECT_LOOKS
+    waits = False
+    only_waits = True
+    if simples and all(simple.words[:1] and simple.words[0] in SHELL_STATE for simple in simples):
+        return CHECKS  # nothing but a change of the shell's own state, for the commands after it
+    for simple in simples:
+        found = _simple(simple, depth)
+        effect = max(effect, found.effect)
+        waits = waits or found.waits
+        only_waits = only_waits and found.only_waits
+    return Verdict(effect, waits, only_waits and waits and effect == EFFECT_LOOKS)
+
+
+def _simple(simple: Simple, depth: int) -> Verdict:
+    if any(target not in HARMLESS_TARGETS for target in simple.outputs):
+        return MAY_CHANGE
+    words = simple.words
+    while words and (words[0] in KEYWORDS or _NAME_VALUE.match(words[0])):
+        words = words[1:]
+    if not words or words[0] in CLOSERS:
+        return NOTHING
+    return _words(words, simple, depth)
+
+
+def _words(words: list[str], simple: Simple, depth: int) -> Verdict:
+    """Judge a simple command by its words, program first."""
+    if depth > MAX_DEPTH:
+        return MAY_CHANGE
+    program = words[0].replace("\\", "/").rpartition("/")[2].removesuffix(".exe").lower()
+    arguments = words[1:]
+    if program in ("sleep", "start-sleep", "wait"):
+        return Verdict(EFFECT_LOOKS, waits=True, only_waits=True)
+    if program in ("timeout", "gtimeout"):
+        return _rest(after_options(arguments, frozenset({"-s", "-k", "--signal"}))[1:], simple, depth)
+    if program in WRAPPERS:
+        return _rest(after_options(arguments, WRAPPERS[program]), simple, depth)
+    if program == "watch":
+        inner = _rest(after_options(arguments, frozenset({"-n", "--interval"})), simple, depth)
+        return Verdict(inner.effect, waits=True)
+    if program in ("bash", "sh", "zsh", "dash"):
+        return _script(arguments, depth)
+    if program in LOOKING:
+        if program in ("rg", "ag", "ack") and any(a.startswith("--pre") for a in arguments):
+            return MAY_CHANGE
+        return Verdict(EFFECT_LOOKS, waits=program == "tail" and not FOLLOWS.isdisjoint(arguments))
+    rule = RULES.get(program)
+    if rule is not None:
+        return rule(arguments, lambda inner: _rest(inner, simple, depth))
+    if program in CHECKING:
+        return check(arguments)
+    if help_only(arguments) and not simple.open_words:
+        return LOOKS
+    if program in RUNNERS:
+        return _runner(program, arguments, simple, depth)
+    return MAY_CHANGE
+
+
+def _rest(words: list[str], simple: Simple, depth: int) -> Verdict:
+    """Judge what a wrapper runs; a wrapper alone does nothing."""
+    while words and _NAME_VALUE.match(words[0]):
+        words = words[1:]
+    return _words(words, simple, depth + 1) if words else LOOKS
+
+
+def after_options(arguments: list[str], with_value: frozenset[str]) -> list[str]:
+    """The arguments behind the leading options, of which some take a value."""
+    position = 0
+    while position < len(arguments) and arguments[position].startswith("-"):
+        if arguments[position] == "--":
+            return arguments[position + 1 :]
+        position += 2 if arguments[position] in with_value else 1
+    return arguments[position:]
+
+
+def _script(arguments: list[str], depth: int) -> Verdict:
+    """``bash -c TEXT``: judged by its text; a script file may do anything."""
+    for position, argument in enumerate(arguments[:-1]):
+        if argument.startswith("-") and not argument.startswith("--") and argument.endswith("c"):
+            parsed = parse(arguments[position + 1])
+            return MAY_CHANGE if parsed is None or depth > MAX_DEPTH else judge_parsed(parsed, depth + 2)
+    return MAY_CHANGE
+
+
+def _runner(program: str, arguments: list[str], simple: Simple, depth: int) -> Verdict:
+    """``npm test``, ``poetry run pytest``, ``uv run mypy`` and the like."""
+    options = frozenset({"--prefix", "-C", "--dir", "--filter", "-w", "--workspace", "--project"})
+    words = after_options(arguments, options)
+    if not words:
+        return MAY_CHANGE
+    verb = words[0].lower()
+    by_script = program in SCRIPT_RUNNERS
+    if verb in ("run", "exec", "dlx", "x"):
+        words = after_options(words[1:], frozenset({"--with", "--python", "--group", "--extra"}))
+        if words and by_script and CHECK_SCRIPT.fullmatch(words[0]):
+            return check(words[1:])
+        return MAY_CHANGE if verb == "run" and by_script else _rest(words, simple, depth)
+    if verb in ("test", "t") or (by_script and program != "npm" and CHECK_SCRIPT.fullmatch(verb)):
+        return check(words[1:])
+    if verb in PACKAGE_LOOKS:
+        return MAY_CHANGE if "fix" in words or "--fix" in words else LOOKS
+    if verb == "config" and len(words) > 1 and words[1] in ("get", "list", "ls"):
+        return LOOKS
+    return MAY_CHANGE

@@ -1,0 +1,250 @@
+"""Whether two texts are similar: half shared words, half edit distance.
+
+The measure of agent-loop-guard. Equal texts have similarity 1. Else it is half the Jaccard index
+of the texts' sets of words (split at white space) plus half of one minus the Levenshtein
+distance over the longer length; if a text is longer than :data:`EDIT_LIMIT` characters, the
+Jaccard index alone.
+
+Guards only ask whether a threshold is reached, so the distance is worked out last and
+seldom: cheap bounds decide most pairs, and all comparisons use the original's own
+floating-point expression, so that a bound never decides otherwise than the distance would.
+What is left is done by Myers' bit vectors in Hyyrö's form on Python's long integers: a text of
+2,000 characters is one integer, a pair of them costs about two milliseconds, and it ends early
+where the limit cannot be kept any more. That is fast enough to need no compiled dependency, and one
+way for all installations is easier to trust than two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import inf
+from operator import attrgetter, ne
+from typing import Any, Final
+
+from loopaudit.core.bounded import Recent
+
+EDIT_LIMIT: Final = 2000
+"""Characters up to which the edit distance counts."""
+
+WORDS_LIMIT: Final = 65_536
+"""Characters up to which texts are compared by words; longer ones only for equality."""
+
+
+SHORT: Final = 400
+"""Characters up to which all words of a text are made at once."""
+
+_LEFT: Final = attrgetter("left")
+
+PAIRS_KEPT: Final = 256
+"""Pairs of texts whose comparison is remembered, per generation."""
+
+
+class Text:
+    """A text with its set of words, of which no more is made than is needed.
+
+    ``known`` are the words made so far, ``left`` the characters that have not been looked at.
+    """
+
+    __slots__ = ("known", "left", "size", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.size = self.left = len(text)
+        self.known: set[str] = set()
+
+    @property
+    def words(self) -> set[str]:
+        """The different words of the text."""
+        if self.left:
+            self.known.update(self.text[-self.left :].split())
+            self.left = 0
+        return self.known
+
+    def split(self, more: int) -> None:
+        """Make the words of about so many further characters, up to a space."""
+        start = self.size - self.left
+        end = self.text.find(" ", start + more)
+        if end < 0:
+            end = self.size
+        self.known.update(self.text[start:end].split())
+        self.left = self.size - end
+
+
+class Similarity:
+    """Tells whether two texts reach a threshold, and remembers the costly answers."""
+
+    __slots__ = ("_known", "_least", "_threshold")
+
+    def __init__(self, threshold: float) -> None:
+        self._threshold = threshold
+        # Where only 1 - n/m of the longer length m can be common, no words help below this.
+        # A little less than exact, so that rounding cannot matter.
+        self._least = 2.0 * threshold - 1.0 - 1e-9
+        self._known: Recent[tuple[str, str], bool] = Recent(PAIRS_KEPT)
+
+    def __call__(self, a: Text, b: Text) -> bool:
+        """Whether the similarity of two texts reaches the threshold."""
+        if a.text == b.text:
+            return self._threshold <= 1.0
+        shorter, longer = a.size, b.size
+        if shorter > longer:
+            shorter, longer = longer, shorter
+        if longer > EDIT_LIMIT:
+            if longer > WORDS_LIMIT or not may_share(a, b, self._threshold - 1e-9):
+                return False
+            return jaccard(a.words, b.words) >= self._threshold
+        if shorter < longer * self._least:
+            return False
+        if (a.left or b.left) and longer > SHORT:
+            # What the words must have in common if the rest is as near as the lengths allow.
+            needed = self._least + (longer - shorter) / longer
+            if needed > 1.0 or not may_share(a, b, needed):
+                return False
+        return self._by_both(a, b, shorter, longer)
+
+    def count(self, others: list[Text], text: Text, most: float) -> int:
+        """How many of the others are similar to a text.
+
+        Ends early, with any number up to ``most``, where there cannot be more than that.
+        """
+        others = self._possible(others, text)
+        left = len(others)
+        if left <= most:
+            return 0
+        alike = 0
+        # The costly ones last: they may not be needed.
+        if left > most + 1 and left > 1:
+            others.sort(key=_LEFT)
+        for other in others:
+            if alike + left <= most:
+                break
+            left -= 1
+            if self(other, text):
+                alike += 1
+        return alike
+
+    def _possible(self, others: list[Text], text: Text) -> list[Text]:
+        """Those that can be similar to a text by their lengths."""
+        size = text.size
+        least = size * self._least
+        most = size / self._least if self._least > 0 else inf
+        if size > EDIT_LIMIT:
+            if size > WORDS_LIMIT:
+                return [other for other in others if other.size == size]
+            return [other for other in others if other.size <= WORDS_LIMIT]
+        return [
+            other
+            for other in others
+            if (least <= other.size <= most if other.size <= EDIT_LIMIT else other.size <= WORDS_LIMIT)
+        ]
+
+    def _by_both(self, a: Text, b: Text, shorter: int, longer: int) -> bool:
+        threshold = self._threshold
+        shared = jaccard(a.words, b.words)
+        if not shorter:
+            return _mean(shared, longer, longer) >= threshold
+        if _mean(shared, longer - shorter, longer) < threshold:
+            return False
+        # Without insertions inside, the distance is at most the number of places that differ.
+        if _mean(shared, sum(map(ne, a.text, b.text)) + longer - shorter, longer) >= threshold:
+            return True
+        pair = (a.text, b.text)
+        known = self._known.get(pair)
+        if known is None:
+            limit = int(longer * (1.0 + shared - 2.0 * threshold)) + 1
+            distance = levenshtein(a.text, b.text, limit)
+            known = distance is not None and _mean(shared, distance, longer) >= threshold
+            self._known.put(pair, known)
+        return known
+
+
+def may_share(a: Text, b: Text, needed: float) -> bool:
+    """Whether the Jaccard index of two texts' words may reach a number; false is certain.
+
+    The words of one text bound what the other can have in common with it: as soon as too many others
+    have been seen, the rest of a large text need not be split.
+    """
+    if needed <= 1e-6:
+        return True
+    if b.left < a.left or (not a.left and b.size < a.size and not b.left):
+        a, b = b, a
+    words = a.words
+    size = len(words)
+    most = size / needed
+    if (b.size + 1) // 2 < size * needed:
+        return False
+    others = b.known
+    step = 2 * size + 16
+    while size + len(others - words) <= most:
+        if not b.left:
+            return len(others) >= size * needed
+        b.split(step)
+        step *= 2
+    return False
+
+
+def jaccard(a: set[str], b: set[str]) -> float:
+    """Common elements over all elements; 1 for two empty sets."""
+    common = len(a & b)
+    every = len(a) + len(b) - common
+    return common / every if every else 1.0
+
+
+def _mean(shared: float, distance: int, longer: int) -> float:
+    """The similarity by its two halves, in the original's expression."""
+    return 0.5 * shared + 0.5 * (1.0 - distance / longer)
+
+
+def levenshtein(a: str, b: str, limit: int) -> int | None:
+    """The edit distance of two texts, or ``None`` where it is over ``limit``."""
+    start = 0
+    end = min(len(a), len(b))
+    while start < end and a[start] == b[start]:
+        start += 1
+    last_a, last_b = len(a), len(b)
+    while last_a > start and last_b > start and a[last_a - 1] == b[last_b - 1]:
+        last_a -= 1
+        last_b -= 1
+    a, b = a[start:last_a], b[start:last_b]
+    if len(a) > len(b):
+        a, b = b, a
+    if len(b) - len(a) > limit:
+        return None
+    if not a:
+        return len(b)
+    places: dict[str, int] = {}
+    for index, char in enumerate(a):
+        places[char] = places.get(char, 0) | 1 << index
+    mask = (1 << len(a)) - 1
+    top = 1 << (len(a) - 1)
+    plus, minus = mask, 0  # where a column of the distance table rises and falls
+    distance = len(a)
+    left = len(b)
+    for char in b:
+        left -= 1
+        match = places.get(char, 0)
+        diagonal = ((((match & plus) + plus) ^ plus) | match | minus) & mask
+        rise = minus | mask ^ (diagonal | plus)
+        fall = diagonal & plus
+        if rise & top:
+            distance += 1
+        elif fall & top:
+            distance -= 1
+        if distance - left > limit:
+            return None
+        rise = rise << 1 | 1
+        fall <<= 1
+        plus = (fall | ~(diagonal | rise)) & mask
+        minus = rise & diagonal & mask
+    return distance if distance <= limit else None
+
+
+def keyed_text(arguments: Any) -> str:
+    """Arguments as one text: ``key=value`` by key, with Python's spelling of the values."""
+    if isinstance(arguments, str):
+        return arguments
+    if arguments is None:
+        return ""
+    if isinstance(arguments, Mapping):
+        return " ".join(f"{key}={arguments[key]}" for key in sorted(arguments))
+    return str(arguments)

@@ -1,0 +1,164 @@
+"""Ends the turn when it took too many model responses, or too many calls: all that many frameworks have.
+
+No single original: a cap as most agent frameworks have one, with their numbers as variants. It
+knows nothing of loops, so it measures how long a loop would run where nothing else stops it, and how
+often honest work is cut off.
+
+Watches
+    A counter of one unit: ``responses`` (model responses, with calls or without), ``calls`` (tool
+    calls), or ``supersteps`` (a response is one, its calls together are another, as LangGraph counts). It
+    starts anew with each message of a person, or with ``per`` ``session`` never.
+
+Acts
+    * ``cap``: the limit is reached and the agent would go on. Counting responses, that is the
+      last allowed response if it made calls: they run, then the turn ends. Counting calls,
+      it is the first call over the limit; it and all later ones do not run. Counting supersteps,
+      the calls of a response do not run if they would be the first step over the limit. What
+      the host then does (an error, a forced final answer) is not told apart.
+
+    It speaks once until the counter starts anew.
+
+Resets
+    A person's message, unless ``per`` is ``session``. A reply without calls ends no count, but
+    is never the end: the agent had finished by itself.
+
+Blind to
+    Everything but the number.
+
+Complaints
+    A cap low enough to stop a loop soon also stops honest work, and one high enough for honest
+    work (10,007 in LangGraph, 1,000 in kimi-cli) lets a loop run for hours.
+
+Examples
+    ls(a)=x x25 | . . . . . . . . . . . . . . . . . . . . . . . . . /stop
+    ls(a)=x x24 say(done) user ls(a)=x | . . . . . . . . . . . . . . . . . . . . . . . . .
+    [ls(a)=x ls(b)=x ls(c)=x] | . . .
+
+Source
+    Limits as verified in the packages: openai-agents 0.24 ``max_turns`` 10 · smolagents 1.26
+    ``max_steps`` 20 · llama-index-core 0.14 20 · crewAI ``max_iter`` 25 · pydantic-ai 2.68
+    ``request_limit`` 50 · hermes-agent 90, its sub-agents 50 · gemini-cli 100 · qwen-code
+    100 calls (there adaptive, see the policy qwen-code) · nanobot 200 · OpenHands 500 · kimi-cli
+    1,000 · LangGraph recursion limit 10,007, formerly 25 · deepagents 9,999 · autogen-agentchat 0.7
+    ``max_tool_iterations`` 1 · mini-swe-agent 2.4 ``step_limit`` 250 in its benchmark file. The default is
+    crewAI's. Limits that count corrections (aider, SWE-agent) are not of this kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Final, Literal
+
+from loopaudit.core.events import Batch, Turn
+from loopaudit.core.findings import Action, Decision
+from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy
+from loopaudit.policies.kit.tracing import allow_all
+
+Unit = Literal["responses", "calls", "supersteps"]
+Scope = Literal["turn", "session"]
+
+UNITS: Final = ("responses", "calls", "supersteps")
+SCOPES: Final = ("turn", "session")
+
+
+@dataclass(frozen=True, slots=True)
+class IterationCapParams(Params):
+    """The default is crewAI's; see the variants for others."""
+
+    cap: int = 25
+    unit: Unit = "responses"
+    per: Scope = "turn"
+
+    DOCS: ClassVar[Mapping[str, str]] = {
+        "cap": "how many are allowed",
+        "unit": "what is counted: responses, calls or supersteps",
+        "per": "when the count starts anew: with each turn, or never (session)",
+    }
+    BOUNDS: ClassVar[Mapping[str, tuple[int, int]]] = {"cap": (1, 10_000_000)}
+
+    def __post_init__(self) -> None:
+        if self.unit not in UNITS:
+            raise ValueError(f"unit is one of {', '.join(UNITS)}, not {self.unit!r}")
+        if self.per not in SCOPES:
+            raise ValueError(f"per is turn or session, not {self.per!r}")
+
+
+class IterationCapGuard(Guard):
+    """One counter."""
+
+    def __init__(self, params: IterationCapParams, context: Context) -> None:
+        self._cap = params.cap
+        self._unit = params.unit
+        self._per_turn = params.per == "turn"
+        self._enforced = context.enforced
+        self._trace = context.trace
+        self._count = 0
+        self._spoken = False
+
+    def turn(self, turn: Turn) -> None:
+        if self._per_turn:
+            self._count = 0
+        self._spoken = False
+
+    def judge(self, batch: Batch) -> Iterable[Decision]:
+        calls = batch.calls
+        before = self._count
+        if self._unit == "calls":
+            self._count += len(calls)
+            reached = self._count > self._cap
+        else:
+            self._count += 2 if calls and self._unit == "supersteps" else 1
+            reached = self._count >= self._cap and bool(calls)
+        decisions = allow_all(calls) if self._trace else []
+        if not reached or self._spoken:
+            return decisions or NOTHING
+        self._spoken = True
+        if self._unit == "calls":
+            # Over a session the limit may long be reached when a turn begins.
+            position = max(self._cap - before, 0)
+            stop = Decision(Action.STOP, "cap", position, before + position + 1, "stop", calls[position].name)
+            stop.skipped = len(calls) - position - 1
+        else:
+            stop = Decision(Action.STOP, "cap", -1, self._count, "stop")
+            if self._unit == "supersteps" and self._count > self._cap:
+                stop.skipped = len(calls)
+        if not self._enforced:
+            stop.skipped = 0
+        return [*decisions, stop]
+
+
+def message(decision: Decision) -> str:
+    """What the user is told, in our words."""
+    return f"The limit is reached ({decision.count}); the turn ends."
+
+
+POLICY = Policy(
+    id="iteration-cap",
+    title="iteration cap",
+    origin=Origin("agent frameworks", "", ""),
+    params=IterationCapParams,
+    start=IterationCapGuard,
+    rules={"cap": "the turn reached its limit and the agent would have gone on"},
+    message=message,
+    actions=("stop",),
+    ideas=("caps",),
+    variants={
+        "autogen-agentchat": {"cap": 1},
+        "openai-agents": {"cap": 10},
+        "smolagents": {"cap": 20},
+        "llama-index": {"cap": 20},
+        "pydantic-ai": {"cap": 50},
+        "hermes-sub-agent": {"cap": 50},
+        "hermes": {"cap": 90},
+        "gemini-cli": {"cap": 100},
+        "qwen-code": {"cap": 100, "unit": "calls"},
+        "nanobot": {"cap": 200},
+        "mini-swe-agent": {"cap": 250, "per": "session"},
+        "openhands": {"cap": 500},
+        "kimi-cli": {"cap": 1000},
+        "deepagents": {"cap": 9_999, "unit": "supersteps"},
+        "langgraph": {"cap": 10_007, "unit": "supersteps"},
+        "langgraph-before": {"cap": 25, "unit": "supersteps"},
+    },
+)

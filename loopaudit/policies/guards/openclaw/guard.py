@@ -1,0 +1,297 @@
+"""Judges a whole response before it runs, by calls whose results show no progress, and refuses it as a whole.
+
+The tool loop detection of OpenClaw with its admission of batches. It knows what a result means for some of its
+tools, and refuses where the same outcome has come twenty times.
+
+Watches
+    The last 30 calls, of which only those since a person's last message are looked at: tool and arguments as
+    JavaScript writes them with sorted keys, and an identity of the outcome. For ``exec`` that is exit code and
+    trimmed output, and for a failure also its output without times, durations, attempts and process ids. Sends of
+    ``message`` are all alike; a failure is its error text; a ``write`` that changed nothing is just that.
+    Failures and unchanged writes are *no progress*. A call that was refused is remembered as a veto.
+
+Acts
+    Before a response runs, each call is judged, and taken for a veto by the calls after it. A warning
+    lets the call run; it is given once for each ten of its count. What is critical refuses the whole response
+    (``block``, the other calls with the rule ``batch``); the second time in a run it ends the run (``halt``).
+
+    * ``unknown_tool_repeat``, critical: ten failures of a tool in a row that name the same unknown tool.
+    * ``global_circuit_breaker``, critical: 30 equal outcomes.
+    * ``known_poll_no_progress``: ``command_status``, or ``process`` with ``poll`` or ``log``, had the same outcome 10
+      times (``warn``), 20 times (critical).
+    * ``ping_pong``: two calls take turns for 10 calls (``warn``); for 20 calls with all outcomes the same (critical).
+    * ``generic_repeat``: another call had the same outcome 20 times (critical), or stands in the window
+      10 times, whatever came of it (``warn``). For ``exec`` similar failures of different commands in a row count too.
+    * ``argument_churn``, ``warn``: ten calls of a tool without progress go round between two arguments or more, each at
+      least three times, all with the same outcome.
+
+Resets
+    A person's message begins a run: older calls are not looked at, but keep their place in the window.
+
+Blind to
+    It is off by default (``tools.loopDetection.enabled``). The circuit breaker of 30 cannot be reached, since 20
+    is critical before. Cycles of three or more, and any change in results that is not blanked. What the tools
+    tell apart from their text is guessed from the text here: whether a write changed something, by its words.
+    Outputs over 64 KiB are compared by length and hash. A call without result counts as a repeat, but shows
+    nothing. A separate guard after compactions is left out.
+
+Complaints
+    openclaw/openclaw #64500, #79252 (the pair evades the breaker), #109435, #127701 (refused calls were not recorded),
+    #70546 (it only warned), #52680, #62775 and #120448 (off by default), PR #80668, PR #75924.
+
+Examples
+    exec(a)=x x11 | . . . . . . . . . . warn
+    exec(a)=x x20 | . . . . . . . . . . warn . . . . . . . . .
+    exec(a)=x x22 | . . . . . . . . . . warn . . . . . . . . . block halt
+    exec(a)=x x10 user exec(a)=x x10 | . . . . . . . . . . . . . . . . . . . .
+    ls(a)=1 ls(b)=2 ls(a)=1 ls(b)=2 ls(a)=1 ls(b)=2 ls(a)=1 ls(b)=2 ls(a)=1 ls(b)=2 | . . . . . . . . . warn
+
+Source
+    openclaw/openclaw, ``src/agents/tool-loop-detection.ts`` and the admission of batches; run from openclaw 2026.9.6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from loopaudit.core.events import Batch, Call, Turn
+from loopaudit.core.findings import Action, Decision
+from loopaudit.core.tools import Vocabulary
+from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy
+from loopaudit.policies.guards.openclaw.counts import STABLE, argument_churn, no_progress, ping_pong, unknown_run
+from loopaudit.policies.guards.openclaw.records import SENDERS, Record, Window, is_poll
+from loopaudit.policies.kit.arguments import js_sorted_key
+from loopaudit.policies.kit.tracing import allow_all
+
+WARNING_STEP: Final = 10
+WARNINGS_KEPT: Final = 256
+"""Subjects of warnings that the original remembers, the oldest forgotten first."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenclawParams(Params):
+    """Numbers of the newest version, which has them as constants; older ones let them be set."""
+
+    history_size: int = 30
+    warning_threshold: int = 10
+    critical_threshold: int = 20
+    global_circuit_breaker_threshold: int = 30
+    unknown_tool_threshold: int = 10
+
+    DOCS: ClassVar[Mapping[str, str]] = {
+        "history_size": "how many calls are remembered",
+        "warning_threshold": "the count from which a warning is given",
+        "critical_threshold": "the count of equal outcomes from which the response is refused",
+        "global_circuit_breaker_threshold": "the same for any kind of call, checked first",
+        "unknown_tool_threshold": "attempts at one unknown tool after which the response is refused",
+    }
+    BOUNDS: ClassVar[Mapping[str, tuple[int, int]]] = {
+        "history_size": (1, 1000),
+        "warning_threshold": (2, 1000),
+        "critical_threshold": (2, 1000),
+        "global_circuit_breaker_threshold": (2, 1000),
+        "unknown_tool_threshold": (1, 1000),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is wrong with a call. ``subject`` is what warnings about the same thing share."""
+
+    rule: str
+    count: int
+    critical: bool
+    subject: object
+
+
+class OpenclawGuard(Guard):
+    """The window, with the counts of this run that tell whether a closer look can find anything."""
+
+    def __init__(self, params: OpenclawParams, context: Context) -> None:
+        self._params = params
+        self._tool = context.tool
+        self._enforced = context.enforced
+        self._trace = context.trace
+        thresholds = (
+            params.warning_threshold,
+            params.critical_threshold,
+            params.global_circuit_breaker_threshold,
+            params.unknown_tool_threshold,
+        )
+        self._least = min(thresholds)
+        self._few = min(STABLE, (self._least - 1) // 2)
+        """Every rule that needs the call itself to be there needs it so often."""
+        self._window = Window(params.history_size)
+        self._criticals = 0
+        self._warned: dict[object, int] = {}
+
+    def turn(self, turn: Turn) -> None:
+        self._window.begin_run()
+        self._criticals = 0
+        self._warned = {}
+
+    def judge(self, batch: Batch) -> Iterable[Decision]:
+        calls = batch.calls
+        if not calls:
+            return NOTHING
+        window = self._window
+        run = window.run
+        if len(calls) == 1 and not self._trace:
+            record = Record(calls[0], self._tool(calls[0]), js_sorted_key(calls[0]), run)
+            if window.count(record.key) < self._few and window.odd < self._least:
+                self._run_calls((record,))
+                return NOTHING
+        projected = [Record(call, self._tool(call), js_sorted_key(call), run, veto=True) for call in calls]
+        warnings: list[Decision] = []
+        for position, record in enumerate(projected):
+            verdict = self._verdict(record, projected[:position])
+            if verdict is None:
+                continue
+            if verdict.critical:
+                return self._refuse(calls, projected, position, verdict)
+            if self._is_new(verdict):
+                call = record.call
+                warnings.append(Decision(Action.WARN, verdict.rule, position, verdict.count, "warn", call.name))
+        self._run_calls(projected)
+        if not self._trace:
+            return warnings or NOTHING
+        warned = {decision.position for decision in warnings}
+        return [*warnings, *(a for a in allow_all(calls) if a.position not in warned)]
+
+    # -- judging ---------------------------------------------------------------------------
+
+    def _verdict(self, record: Record, before: Sequence[Record]) -> Verdict | None:
+        """The first finding about a call, given those of its response before it."""
+        window = self._window
+        # About a call that is new here only failures and vetoes can say anything, and only many.
+        if window.count(record.key) + len(before) < self._few and window.odd + len(before) < self._least:
+            return None
+        return self._look_closer(record, [*window.visible(), *before])
+
+    def _look_closer(self, record: Record, records: Sequence[Record]) -> Verdict | None:
+        params = self._params
+        name, key = record.name, record.key
+        attempts = unknown_run(records, name)
+        if attempts >= params.unknown_tool_threshold:
+            return Verdict("unknown_tool_repeat", attempts, True, name)
+        streak, outcome = no_progress(records, name, key)
+        if streak >= params.global_circuit_breaker_threshold:
+            return Verdict("global_circuit_breaker", streak, True, key)
+        poll = is_poll(name, record.call)
+        critical = streak >= params.critical_threshold
+        if poll and (critical or streak >= params.warning_threshold):
+            return Verdict("known_poll_no_progress", streak, critical, ("poll", key, hash(outcome)))
+        turns, other, vain = ping_pong(records, key)
+        in_vain = turns >= params.critical_threshold and vain
+        if in_vain or turns >= params.warning_threshold:
+            return Verdict("ping_pong", turns, in_vain, frozenset((key, other)))
+        if critical:
+            return Verdict("generic_repeat", streak, True, key)
+        churn = argument_churn(records, name, key)
+        if churn >= params.warning_threshold:
+            return Verdict("argument_churn", churn, False, ("churn", name))
+        repeats = sum(kept.key == key for kept in records)
+        if not poll and repeats >= params.warning_threshold:
+            return Verdict("generic_repeat", repeats, False, key)
+        return None
+
+    def _is_new(self, verdict: Verdict) -> bool:
+        """Whether a warning was not yet given for this subject and this ten of its count."""
+        step = verdict.count // WARNING_STEP
+        if step <= self._warned.get(verdict.subject, 0):
+            return False
+        self._warned[verdict.subject] = step
+        if len(self._warned) > WARNINGS_KEPT:
+            del self._warned[next(iter(self._warned))]
+        return True
+
+    # -- what becomes of a response --------------------------------------------------------
+
+    def _refuse(self, calls: list[Call], records: list[Record], position: int, verdict: Verdict) -> list[Decision]:
+        """Refuse a response, or end the run if that happened before."""
+        self._criticals += 1
+        action, word = (Action.BLOCK, "block") if self._criticals == 1 else (Action.STOP, "halt")
+        decisions = [
+            Decision(action, verdict.rule, place, verdict.count, word, call.name)
+            if place == position
+            else Decision(Action.BLOCK, "batch", place, 0, "block", call.name)
+            for place, call in enumerate(calls)
+        ]
+        if self._trace:
+            decisions.append(Decision(action, verdict.rule, -1, verdict.count, word, details={"call": position}))
+        if self._enforced:
+            for record in records:
+                if record.key == records[position].key:
+                    self._window.push(record)
+        else:
+            self._run_calls(records)
+        return decisions
+
+    def _run_calls(self, records: Sequence[Record]) -> None:
+        """Record the calls of a response, then their results in the same order."""
+        for record in records:
+            record.veto = False
+            self._window.push(record)
+        self._window.add_results(records)
+
+
+def message(decision: Decision) -> str:
+    """What the model or the host is told, in our words."""
+    tool, count = decision.tool, decision.count
+    if decision.rule == "batch":
+        return "Another call of this response repeats without progress; nothing of it was run."
+    said = {
+        "unknown_tool_repeat": f"{tool} failed {count} times because of the same unknown tool.",
+        "ping_pong": f"The last {count} calls only alternate between two.",
+        "argument_churn": f"{tool} goes round between a few arguments, {count} times with the same outcome.",
+    }.get(decision.rule, f"This call of {tool} came {count} times without anything new.")
+    if decision.action == Action.STOP:
+        return said + " The run ends."
+    if decision.action == Action.BLOCK:
+        return said + " Nothing of this response was run; one more such response ends the run."
+    return said + " Stop repeating it, or report that it fails."
+
+
+POLICY = Policy(
+    id="openclaw",
+    title="OpenClaw",
+    origin=Origin("openclaw/openclaw", "2026.9.6", "https://github.com/openclaw/openclaw"),
+    params=OpenclawParams,
+    start=OpenclawGuard,
+    rules={
+        "unknown_tool_repeat": "a tool failed ten times in a row naming the same unknown tool",
+        "global_circuit_breaker": "a call had the same outcome thirty times",
+        "known_poll_no_progress": "a poll had the same outcome at least ten times",
+        "ping_pong": "two calls take turns for at least ten calls",
+        "generic_repeat": "a call came ten times, or had the same outcome twenty times",
+        "argument_churn": "a tool goes round between a few arguments without progress",
+        "batch": "another call of the same response was refused",
+    },
+    reads_text="outputs, for volatile parts and unknown tools",
+    message=message,
+    actions=("warn", "block", "stop"),
+    ideas=(
+        "identical call, anywhere in a turn or window",
+        "identical call and identical result",
+        "same result, different arguments",
+        "alternation A-B-A-B",
+        "same error",
+    ),
+    needs={
+        "results": "nothing can be refused: only repeated and alternating calls are seen and warned of",
+        "success": "failures are not known as no progress",
+    },
+    vocabulary=Vocabulary(
+        {
+            "shell": "exec",
+            "poll": "process",
+            "shell_input": "process",
+            "read": "read",
+            "write": "write",
+            "edit": "edit",
+        },
+        SENDERS | {"message", "command_status", "exec", "process"},
+    ),
+)

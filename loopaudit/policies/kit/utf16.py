@@ -1,0 +1,60 @@
+"""Text as JavaScript sees it: in UTF-16 code units, with JavaScript's white space."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from loopaudit.core import regex
+
+SPACE: Final = "\\t-\\r \\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff"
+r"""What ``\s`` matches in a JavaScript pattern, to stand inside a character class.
+
+Python's own ``\s`` takes U+001C to U+001F and U+0085 too, and leaves out U+FEFF.
+"""
+
+SPACES: Final = regex.lazy(f"[{SPACE}]+")
+
+_SPLIT_APART: Final = regex.lazy("[\x1c-\x1f\x85\ufeff]")
+"""Characters at which either Python or JavaScript splits, but not both."""
+
+_ASTRAL: Final = regex.lazy("[\U00010000-\U0010ffff]")
+
+
+def units(text: str) -> str:
+    """The text with one character per UTF-16 code unit: pairs of surrogates for all beyond U+FFFF.
+
+    Lengths, positions and slices of it are those of a JavaScript string.
+    """
+    return text if text.isascii() else _ASTRAL.sub(_pair, text)
+
+
+def _pair(found: re.Match[str]) -> str:
+    beyond = ord(found.group()) - 0x10000
+    return chr(0xD800 + (beyond >> 10)) + chr(0xDC00 + (beyond & 0x3FF))
+
+
+def words(text: str) -> list[str]:
+    """The stretches of a text between white space, as ``text.trim().split(/\\s+/)`` has them.
+
+    A blank text has none.
+    """
+    if text.isascii():
+        odd = "\x1c" in text or "\x1d" in text or "\x1e" in text or "\x1f" in text
+    else:
+        odd = _SPLIT_APART.search(text) is not None
+    if not odd:
+        return text.split()
+    return [word for word in SPACES.split(text) if word]
+
+
+BLANKS: Final = (
+    "\t\n\v\f\r \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000\ufeff"
+)
+"""The characters of :data:`SPACE`, one by one."""
+
+
+def trim(text: str) -> str:
+    """The text without white space at its ends, as JavaScript's ``trim`` leaves it."""
+    return text.strip(BLANKS)

@@ -1,0 +1,46 @@
+"""The contract of a reader: recognises one transcript format and reports what it holds.
+
+A reader is one module of :mod:`loopaudit.readers` with one constant ``READER`` beside plain
+functions. It never builds events itself; it tells an :class:`~loopaudit.readers.emit.Emitter`.
+The module's docstring says what writes the format, where it lies on disk, which versions were
+seen on real files, and what it does not carry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from loopaudit.readers.emit import Emitter
+from loopaudit.readers.source import Probe, Source
+
+Carries = Literal["results", "failure", "tokens", "time", "subagents", "schemas", "text", "batches"]
+"""What a format can record."""
+
+Evidence = Literal["data", "source", "unseen"]
+"""Whether the reader was checked on real files, on the writer's source, or on neither."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Everything the program knows of a format.
+
+    ``rank`` orders the sniffers (lower first); a probe should be claimed by one reader only.
+    ``sniff`` tells by a :class:`~loopaudit.readers.source.Probe` whether the transcript is of this
+    format: a short reason (``"records with sessionId and parentUuid"``), or ``None``.
+    ``looked_for`` says in a sentence what it looks for. ``read`` reports everything in file
+    order and leaves what it cannot use to ``emit.problem``. ``carries`` maps what the format
+    records to a short remark (``"flag and exit code"``), for ``loopaudit formats``.
+    """
+
+    id: str
+    title: str
+    rank: int
+    looked_for: str
+    sniff: Callable[[Probe], str | None]
+    read: Callable[[Source, Emitter], None]
+    carries: Mapping[Carries, str] = field(default_factory=dict)
+    evidence: Evidence = "data"
+    written_by: str = ""
+    where: str = ""

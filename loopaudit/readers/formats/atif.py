@@ -1,0 +1,202 @@
+"""Trajectories in the Agent Trajectory Interchange Format (ATIF): one JSON document.
+
+**Written by** Harbor's converters (``agent/trajectory.json`` of a trial), terminus-2, NeMo and other exporters.
+Checked on 1.5 and 1.7 files; 1.0 to 1.8 differ only in members that are optional here.
+
+**Batch** = one agent step. **Turn** = a step of source ``user``. Steps with ``is_copied_context`` repeat an earlier
+file and are left out.
+**Results** stand in the step's ``observation``, by ``source_call_id``; without one they belong to the step as a whole,
+and are given to its open calls in order, the last one where there are fewer results than calls. An observation of
+a step without calls is counted as ``result_without_call``. Ids that stand twice are no ids.
+
+**Sub-agents**: ``subagent_trajectories`` of the document. Those in other files are not opened.
+
+**Failure.** None in the format; only in the words.
+
+**Not carried**: failure, exit codes.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from loopaudit.core.events import Call, content_text
+from loopaudit.core.tools import declared_schemas
+from loopaudit.readers.contract import Reader
+from loopaudit.readers.emit import Emitter
+from loopaudit.readers.kit.chat.tell import is_compaction
+from loopaudit.readers.kit.fields import (
+    documents,
+    items,
+    malformed,
+    mapping,
+    moment,
+    not_a_record,
+    string,
+    unknown_record,
+)
+from loopaudit.readers.kit.ledger import Ledger
+from loopaudit.readers.kit.whole import Names, tokens, values
+from loopaudit.readers.source import Probe, Source
+
+MAX_DEPTH: Final = 8
+"""Levels of sub-agents that are read."""
+
+
+def sniff(probe: Probe) -> str | None:
+    """Claim an object whose ``schema_version`` is of ATIF."""
+    for root in documents(probe)[:5]:
+        if isinstance(root, dict) and str(root.get("schema_version")).startswith("ATIF-"):
+            return "schema_version ATIF"
+    return None
+
+
+def read(source: Source, emit: Emitter) -> None:
+    """Report every trajectory."""
+    names = Names()
+    for number, (root, line) in enumerate(values(source), 1):
+        if not isinstance(root, dict) or not isinstance(root.get("steps"), list):
+            not_a_record(emit, line)
+            continue
+        name = string(root.get("session_id")) or string(root.get("trajectory_id"))
+        if name is not None or number > 1:
+            emit.session(names.unique(name or str(number)))
+        _Trajectory(emit, line).tell(root, "", 0)
+
+
+class _Trajectory:
+    def __init__(self, emit: Emitter, line: int) -> None:
+        self.emit = emit
+        self.line = line
+        self.ledger = Ledger(emit)
+
+    def tell(self, root: dict[str, Any], agent: str, depth: int) -> None:
+        """Report the steps, then the sub-agents."""
+        about = mapping(root.get("agent"))
+        self.emit.tools(declared_schemas(items(about.get("tool_definitions"))))
+        model = string(about.get("model_name"))
+        for number, step in enumerate(root["steps"], 1):
+            if not isinstance(step, dict):
+                malformed(self.emit, "a step that is no object", self.line)
+            elif step.get("is_copied_context") is not True:
+                self._step(step, agent, f"{agent}.{number}", model)
+        subagents = root.get("subagent_trajectories")
+        if subagents is not None and not isinstance(subagents, list):
+            malformed(self.emit, "trajectories of sub-agents that are no list", self.line)
+        for number, inner in enumerate(items(subagents), 1):
+            if not isinstance(inner, dict) or not isinstance(inner.get("steps"), list) or depth == MAX_DEPTH:
+                malformed(self.emit, "a trajectory of a sub-agent without steps", self.line)
+                continue
+            name = string(inner.get("trajectory_id")) or string(mapping(inner.get("agent")).get("name")) or "agent"
+            self.tell(inner, f"{agent}/{name}#{number}" if agent else f"{name}#{number}", depth + 1)
+
+    def _step(self, step: dict[str, Any], agent: str, key: str, model: str | None) -> None:
+        source = step.get("source")
+        at = moment(step.get("timestamp"))
+        text = content_text(step.get("message"))
+        if source == "user":
+            if not text and step.get("message") != "":
+                malformed(self.emit, "a user's step without a message", self.line)
+            self.emit.turn(text, agent=agent, line=self.line, at=at, id=f"step {key}")
+        elif source == "system":
+            if is_compaction(text) or "context summarization" in text[:200].lower():
+                self.emit.boundary("compaction", agent=agent, line=self.line, at=at)
+        elif source != "agent":
+            unknown_record(self.emit, source, self.line)
+        model = string(step.get("model_name")) or model
+        listed = step.get("tool_calls") or []
+        if not isinstance(listed, list):
+            malformed(self.emit, "calls that are no list", self.line)
+            listed = []
+        calls = self._calls(listed, agent, key, at, model)
+        if source == "agent":
+            if text.strip() or not calls:
+                self.emit.say(text, agent=agent, key=key, line=self.line, at=at, model=model)
+            metrics = mapping(step.get("metrics"))
+            usage = tokens(
+                metrics.get("prompt_tokens"), metrics.get("completion_tokens"), read=metrics.get("cached_tokens")
+            )
+            if usage is not None:
+                self.emit.usage(usage, agent=agent, key=key, model=model)
+        self._observation(step.get("observation"), calls, at)
+
+    def _calls(
+        self, listed: list[Any], agent: str, key: str, at: str | float | None, model: str | None
+    ) -> dict[str, list[Call]]:
+        """Report the calls of a step. Returns them by their recorded ids (those without under an empty one)."""
+        told: dict[str, list[Call]] = {}
+        ids = [mapping(entry).get("tool_call_id") for entry in listed]
+        for entry, own in zip(listed, ids, strict=True):
+            value = mapping(entry)
+            if "arguments" not in value:
+                malformed(self.emit, "a call without arguments", self.line)
+            call = self.ledger.call(
+                value.get("function_name"),
+                value.get("arguments"),
+                id=None if ids.count(own) > 1 else own,
+                key=key,
+                agent=agent,
+                line=self.line,
+                at=at,
+                model=model,
+            )
+            if call is not None:
+                told.setdefault(own if isinstance(own, str) else "", []).append(call)
+        return told
+
+    def _observation(self, observation: Any, calls: dict[str, list[Call]], at: str | float | None) -> None:
+        if observation is None:
+            return
+        results = mapping(observation).get("results")
+        if not isinstance(results, list):
+            malformed(self.emit, "an observation without results", self.line)
+            return
+        for number, entry in enumerate(results):
+            result = mapping(entry)
+            if not result:
+                malformed(self.emit, "a result that is no object", self.line)
+                continue
+            given = result.get("source_call_id")
+            asked = calls.get(given, []) if isinstance(given, str) else []
+            own = [call for call in asked if call.result is None]
+            if own:
+                self._result(own[0].id, result, at)
+                continue
+            if isinstance(given, str) and given:
+                self.ledger.answer(given, result.get("content"), line=self.line, at=at)
+                continue
+            left = len(results) - number
+            waiting = [call for group in calls.values() for call in group if call.result is None]
+            if waiting:
+                waiting.sort(key=lambda call: call.number)
+                self._result(waiting[-1 if left == 1 else 0].id, result, at)
+            elif result.get("content") is not None:
+                self.emit.problem("result_without_call", "an observation of a step without calls", line=self.line)
+
+    def _result(self, id: str, result: dict[str, Any], at: str | float | None) -> None:
+        if result.get("content") is None and "subagent_trajectory_ref" not in result:
+            malformed(self.emit, "a result without content", self.line)
+        self.emit.result(id, result.get("content"), line=self.line, at=at)
+
+
+READER: Final = Reader(
+    id="atif",
+    title="ATIF trajectory",
+    rank=20,
+    looked_for="an object with schema_version ATIF, agent and steps",
+    sniff=sniff,
+    read=read,
+    carries={
+        "results": "by source_call_id, else in order inside the step",
+        "failure": "only in the words",
+        "tokens": "metrics of each step",
+        "time": "of each step",
+        "subagents": "trajectories inside the document",
+        "schemas": "tool_definitions of the agent",
+        "text": "yes",
+        "batches": "one step",
+    },
+    evidence="data",
+    written_by="Harbor, terminus-2, exporters",
+    where="agent/trajectory.json of a trial",
+)

@@ -1,0 +1,503 @@
+"""Claude Code session files: one JSON record a line, appended while the session runs.
+
+**Written by** Claude Code, to ``~/.claude/projects/<folder>/<session id>.jsonl``; records of
+sub-agents also to ``agent-<id>.jsonl`` beside it or ``<session id>/subagents/agent-<id>.jsonl``.
+Seen on real files of writers 1.0.98 to 2.1.181.
+
+**Not carried**: tool schemas, the system prompt, and what hooks did, other than in results.
+
+**Conversation.** One file is one conversation, named by the first ``sessionId`` in it. A resumed
+session goes on under another ``sessionId``; that is a ``resume`` boundary, as is a
+``SessionStart:resume`` hook. Records that stand in the file again (same uuid, time and content)
+are dropped, unless somebody blanked the uuids: then different records share one. Of a session
+that was rewound all branches are read, in the order in which they were lived.
+
+**Batch.** One response is written as one record per content block. All ``tool_use`` blocks with
+the same ``message.id`` (else ``requestId``, else one record) are one batch, also when results of
+the first calls stand in between. Of its ``usage`` reports the last one counts. Records that the
+harness wrote in the model's place (errors of the API) are no responses.
+
+**Turn.** A ``user`` record that a person wrote: no ``tool_result`` in it, not ``isMeta``, not a
+compaction summary, and not beginning like one of ``claude_words.NOT_TYPED``. What editors and
+reminders put around the typed text is left out. Text that was typed while a tool ran stands in
+the record of a result, or in a queue record, and steers the running turn: it begins none.
+
+**Sub-agents** are agents of the same conversation, each with an order of its own. Their name is
+the recorded ``agentId`` (in files of their own and in ``agent_progress`` records); older
+sessions only mark ``isSidechain``, there it is the uuid of the first record of the chain. A
+task that a sub-agent is given is a turn of that sub-agent, and never one of the main agent, so
+that a sub-agent's file read alone has no turns of the main agent.
+
+**Failure.** ``is_error`` marks failing calls, failing commands among them; those begin with the
+exit code. Refusals by a person, a rule or a hook are ``denied``, interrupted calls and calls
+after a failed sibling ``cancelled``. A call without a result stays unanswered.
+
+**Boundaries** are compactions, resumptions, ``/clear`` and interruptions. Record types without a
+message are skipped; types that are not known are counted as problems.
+
+This module is long because what one record means hangs on the whole record and on those before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from loopaudit.core.events import BoundaryKind, Usage, decode_text, decode_value
+from loopaudit.core.text import one_line
+from loopaudit.readers.contract import Reader
+from loopaudit.readers.emit import Emitter
+from loopaudit.readers.formats.claude_code.records import Block, Line, Message, line_decoder, line_from
+from loopaudit.readers.kit.claude_words import (
+    CLEAR,
+    CONTINUED,
+    INTERRUPTED,
+    NOT_TYPED,
+    blanked,
+    exit_code,
+    refusal,
+    typed,
+)
+from loopaudit.readers.kit.copies import Chains, Copies
+from loopaudit.readers.source import Probe, Source
+
+SYNTHETIC: Final = "<synthetic>"
+"""Model of records that the harness wrote in the model's place."""
+
+SILENT: Final = frozenset(
+    "system progress summary attachment file-history-snapshot file-history-delta queue-operation pr-link last-prompt"
+    " permission-mode mode ai-title custom-title agent-name agent-color agent-setting tag worktree-state relocated"
+    " bridge-session frame-link fork-context-ref task-summary content-replacement attribution-snapshot".split()
+)
+"""Record types that carry no message of the conversation."""
+
+BLOCKS: Final = frozenset(
+    "text thinking redacted_thinking image document search_result container_upload tool_reference".split()
+)
+"""Block types that are neither calls nor results."""
+
+
+def read(source: Source, emit: Emitter) -> None:
+    """Report everything in file order; what cannot be used becomes a problem."""
+    emit.knows_success()
+    session = _Session(emit)
+    message, other = session.message, session.other
+    for number, line in source.decoded(line_decoder().decode, line_from):
+        kind = line.type
+        if kind == "assistant" or kind == "user":  # noqa: PLR1714 - this is the fastest way
+            message(line, number, kind)
+        else:
+            other(line, number, kind)
+    session.finish()
+
+
+class _Agent:
+    """What is known of an agent's last response."""
+
+    __slots__ = ("calm", "key", "message", "message_id", "name", "request_id")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.key: str | None = None
+        self.message_id: str | None = None
+        self.request_id: str | None = None
+        self.message: Message | None = None
+        """The last message of the response, while its tokens are not reported yet."""
+        self.calm: BoundaryKind | None = None
+        """The kind of a boundary behind which nothing has happened yet."""
+
+
+class _Session:
+    """One pass over a file. Memory grows with the number of its agents, not with its length."""
+
+    __slots__ = ("_agents", "_chains", "_copies", "_emit", "_main", "_named", "_session_id", "_used")
+
+    def __init__(self, emit: Emitter) -> None:
+        self._emit = emit
+        self._main = _Agent("")
+        self._agents = {"": self._main}
+        self._copies = Copies()
+        self._chains = Chains()
+        self._session_id: str | None = None
+        self._named = False
+        self._used = False
+
+    # -- records ---------------------------------------------------------------------------
+
+    def message(self, line: Line, number: int, kind: str, nested_agent: str | None = None) -> None:
+        """A record of the conversation: a person's or tools' (``user``), or the model's."""
+        message = line.message
+        if not self._named and line.sessionId:
+            self._name(line.sessionId)
+        content = None if message is None else message.content
+        if message is None or content is None:
+            self._emit.problem("no_message", f"a record of type {kind} without content", line=number, damage=True)
+            self._link(line)
+            return
+        mark: str | int | None = None
+        if isinstance(content, str):
+            mark = len(content)
+        elif content:
+            block = content[0]
+            mark = block.tool_use_id or block.id or (block.text and len(block.text))
+        if self._copies.seen(line.uuid, line.timestamp, mark):
+            self._emit.totals.repeated_records += 1
+            self._emit.problem("repeated_record", "this record stood before", line=number)
+            return
+        if nested_agent or line.agentId:
+            agent = self._agent(nested_agent or line.agentId or "")
+        elif line.isSidechain:
+            agent = self._agent(self._chains.join(line.uuid, line.parentUuid, begins=_is_task(line)))
+        else:
+            agent = self._main
+            if line.sessionId != self._session_id:
+                self._resumed(line, number)
+        if kind == "assistant":
+            self._assistant(agent, line, message, content, number)
+        else:
+            self._user(agent, line, content, number)
+        if not self._used:
+            self._used = self._named = True
+
+    def other(self, line: Line, number: int, kind: str | None) -> None:
+        """A record of any other type; only boundaries and nested sub-agents matter."""
+        if not self._named and line.sessionId:
+            self._name(line.sessionId)
+        if line.message is not None:
+            # A message under a type that has none.
+            if kind is None and line.message.role in ("user", "assistant"):
+                self.message(line, number, line.message.role)
+                return
+            self._unknown(kind, number, damage=True)
+        elif kind == "progress":
+            self._progress(line, number)
+        elif kind == "attachment":
+            if line.attachment is not None and line.attachment.hookName is not None:
+                self._hook(line.attachment.hookName, line, number)
+        elif kind == "system":
+            if line.subtype == "compact_boundary":
+                why = line.compactMetadata.trigger if line.compactMetadata is not None else None
+                self._boundary(self._agent_of(line), "compaction", why or "", line, number)
+        elif kind not in SILENT:
+            self._unknown(kind, number, damage=False)
+        self._link(line)
+
+    def _unknown(self, kind: str | None, number: int, *, damage: bool) -> None:
+        if kind is None:
+            self._emit.problem("no_type", "a record without a type", line=number, damage=damage)
+        else:
+            what = f"records of type {one_line(kind, 40)} are not known" + (" to hold messages" if damage else "")
+            self._emit.problem("unknown_record", what, line=number, damage=damage)
+
+    def _progress(self, line: Line, number: int) -> None:
+        """Progress of a command or a hook, or a whole record of a sub-agent."""
+        data = line.data
+        if data is None:
+            self._emit.problem("no_data", "a progress record without its data", line=number)
+            return
+        nested = data.message
+        if not isinstance(nested, Line):
+            if data.type == "agent_progress":
+                what = "the progress of a sub-agent without its record"
+                self._emit.problem("no_message", what, line=number, damage=nested is not None)
+            elif data.hookName is not None:
+                self._hook(data.hookName, line, number)
+            return
+        kind = nested.type or (nested.message.role if nested.message is not None else None)
+        if kind not in ("user", "assistant"):
+            if kind not in SILENT or nested.message is not None:
+                self._unknown(kind, number, damage=nested.message is not None)
+            return
+        if nested.timestamp is None:
+            nested.timestamp = line.timestamp
+        self.message(nested, number, kind, data.agentId or nested.agentId or line.parentToolUseID or "sub-agent")
+
+    def _hook(self, name: str, line: Line, number: int) -> None:
+        """Hooks tell by their name how a session began or went on."""
+        if self._used and not line.isSidechain:
+            if name == "SessionStart:resume":
+                self._boundary(self._main, "resume", name, line, number)
+            elif name == "SessionStart:clear":
+                self._boundary(self._main, "clear", name, line, number)
+
+    def _name(self, session: str) -> None:
+        self._named = True
+        self._session_id = session
+        self._emit.session(session)
+
+    def _resumed(self, line: Line, number: int) -> None:
+        """The main agent goes on under another session id than before."""
+        before, now = self._session_id, line.sessionId
+        if now:
+            self._session_id = now
+            if before is not None and self._used:
+                self._boundary(self._main, "resume", "another session id", line, number)
+
+    # -- what the model said -----------------------------------------------------------------
+
+    def _assistant(self, agent: _Agent, line: Line, message: Message, content: str | list[Block], number: int) -> None:
+        if (line.isApiErrorMessage or message.model == SYNTHETIC) and not _has_calls(content):
+            return
+        key = agent.key
+        if key is None or message.id is None or message.id != agent.message_id or line.requestId != agent.request_id:
+            key = self._response(agent, line, message, number)
+        agent.calm = None
+        at = line.timestamp
+        for block in content if not isinstance(content, str) else (Block(type="text", text=content),):
+            kind = block.type
+            if kind == "tool_use":
+                if self._call(agent, block, key, number, at):
+                    agent.message = message
+            elif kind == "text":
+                if block.text:
+                    self._emit.say(block.text, agent=agent.name, key=key, line=number, at=at)
+                agent.message = message
+            elif kind == "thinking" or kind == "redacted_thinking":  # noqa: PLR1714
+                agent.message = message
+            elif kind is not None and kind.endswith("_tool_use"):
+                # Tools that a server ran; their results stand in the same message.
+                if self._call(agent, block, key, number, at):
+                    agent.message = message
+            else:
+                self._rest(line, block, number)
+        message.content = None  # its blocks would keep the whole line, and only the tokens are read later
+
+    def _call(self, agent: _Agent, block: Block, key: str, number: int, at: str | None) -> bool:
+        """Report a call; false for a copy of an earlier one."""
+        emit = self._emit
+        if not block.name:
+            emit.problem("call_without_name", "a tool call without a name", line=number, damage=True)
+            return False
+        if not block.id:
+            emit.problem("call_without_id", "a tool call without an id: its result is lost", line=number, damage=True)
+        arguments = bytes(block.input)
+        if not arguments:
+            emit.problem("call_without_input", "a tool call without arguments", line=number, damage=True)
+            arguments = b"null"
+        return emit.call(block.name, arguments, id=block.id, key=key, agent=agent.name, line=number, at=at) is not None
+
+    def _response(self, agent: _Agent, line: Line, message: Message, number: int) -> str:
+        """The key of a response that is not the agent's last one."""
+        self._flush(agent)
+        agent.message_id, agent.request_id = message.id, line.requestId
+        for candidate in (message.id, line.requestId):
+            if candidate and not blanked(candidate):
+                agent.key = candidate
+                return candidate
+        agent.message_id = None
+        agent.key = f"line {number}"
+        return agent.key
+
+    def _flush(self, agent: _Agent) -> None:
+        """Report the tokens of the agent's last response, as its last record tells them."""
+        message = agent.message
+        if message is None:
+            return
+        agent.message = None
+        tokens = message.usage
+        usage = Usage()
+        if tokens is not None:
+            usage = Usage(
+                tokens.input_tokens,
+                tokens.output_tokens,
+                tokens.cache_read_input_tokens,
+                tokens.cache_creation_input_tokens,
+            )
+        self._emit.usage(usage, agent=agent.name, key=agent.key, model=message.model)
+
+    # -- what people and tools said ----------------------------------------------------------
+
+    def _user(self, agent: _Agent, line: Line, content: str | list[Block], number: int) -> None:
+        if isinstance(content, str):
+            self._person(agent, line, (content,), number)
+            return
+        answers = 0
+        for block in content:
+            if block.type == "tool_result":
+                answers += 1
+                self._result(line, block, number)
+        if answers == len(content):
+            return
+        texts: list[str] = []
+        media = False
+        for block in content:
+            if block.type == "text":
+                texts.append(block.text or "")
+            elif block.type != "tool_result":
+                media = media or block.type in ("image", "document")
+                self._rest(line, block, number)
+        if not answers:
+            self._person(agent, line, texts, number, media=media)
+        elif any(text.startswith(INTERRUPTED) for text in texts):
+            self._boundary(agent, "interrupt", one_line(texts[0], 80), line, number)
+
+    def _result(self, line: Line, block: Block, number: int) -> None:
+        emit = self._emit
+        call = block.tool_use_id
+        if not call:
+            emit.problem("result_without_id", "a tool result without the id of its call", line=number, damage=True)
+            return
+        output = bytes(block.content) or b"null"
+        denial = line.toolDenialKind
+        if not block.is_error and denial is None:
+            emit.result(call, output, failed=False, line=number, at=line.timestamp)
+            return
+        text = decode_text(output)
+        status = refusal(text, denial)
+        code = exit_code(text) if status is None else None
+        emit.result(call, text, failed=True, status=status, exit_code=code, line=number, at=line.timestamp)
+
+    def _rest(self, line: Line, block: Block, number: int) -> None:
+        """A block of a rarer type: a server's result, media, or something unknown."""
+        kind = block.type
+        if kind is None:
+            self._emit.problem("no_block_type", "a content block without a type", line=number, damage=True)
+        elif kind.endswith("tool_result"):
+            if block.is_error is None:
+                value: Any = decode_value(bytes(block.content) or b"null")
+                block.is_error = isinstance(value, dict) and str(value.get("type")).endswith("_error")
+            self._result(line, block, number)
+        elif kind not in BLOCKS:
+            what = f"blocks of type {one_line(kind, 40)} are not known here"
+            self._emit.problem("unknown_block", what, line=number, damage=kind.endswith("tool_use"))
+
+    def _person(self, agent: _Agent, line: Line, texts: Sequence[str], number: int, *, media: bool = False) -> None:
+        """A record without results: a turn, or one of the things that only look like one."""
+        if line.isCompactSummary:
+            self._boundary(agent, "compaction", "", line, number)
+            return
+        kept = [text for text in map(typed, texts) if text]
+        first = kept[0] if kept else ""
+        if line.isMeta:
+            if first == CONTINUED and self._used:
+                self._boundary(agent, "resume", "", line, number)
+        elif first.startswith(INTERRUPTED):
+            self._boundary(agent, "interrupt", one_line(first, 80), line, number)
+        elif first.startswith(NOT_TYPED):
+            if first.startswith(CLEAR) and self._used:
+                self._boundary(agent, "clear", "/clear", line, number)
+        elif kept or media:
+            self._flush(agent)
+            agent.calm = None
+            # A record of its own is no copy, however often its text was typed before.
+            own = f"line {number}" if self._copies.trusts(line.uuid) else None
+            self._emit.turn("\n".join(kept), agent=agent.name, line=number, at=line.timestamp, id=own)
+
+    def _boundary(self, agent: _Agent, kind: BoundaryKind, reason: str, line: Line, number: int) -> None:
+        if agent.calm == kind:
+            return
+        self._flush(agent)
+        agent.calm = kind
+        self._named = True
+        self._emit.boundary(kind, reason, agent=agent.name, line=number, at=line.timestamp)
+
+    # -- agents ------------------------------------------------------------------------------
+
+    def _agent(self, name: str) -> _Agent:
+        agent = self._agents.get(name)
+        if agent is None:
+            agent = self._agents[name] = _Agent(name)
+        return agent
+
+    def _agent_of(self, line: Line) -> _Agent:
+        if line.agentId:
+            return self._agent(line.agentId)
+        if line.isSidechain:
+            return self._agent(self._chains.join(line.uuid, line.parentUuid, begins=False))
+        return self._main
+
+    def _link(self, line: Line) -> None:
+        """Keep a side chain together over a record that is not read itself."""
+        if line.isSidechain and line.uuid and not line.agentId:
+            self._chains.join(line.uuid, line.parentUuid, begins=False)
+
+    def finish(self) -> None:
+        """Report what waits for a next record."""
+        for agent in self._agents.values():
+            self._flush(agent)
+
+
+def _is_task(line: Line) -> bool:
+    """Whether a side-chain record is a task for a sub-agent: a message without results."""
+    if line.type != "user" or line.message is None:
+        return False
+    content = line.message.content
+    return isinstance(content, str) or not any(b.type == "tool_result" for b in content or ())
+
+
+def _has_calls(content: str | list[Block]) -> bool:
+    return not isinstance(content, str) and any(b.type is not None and b.type.endswith("tool_use") for b in content)
+
+
+# -- recognising ---------------------------------------------------------------------------
+
+_MARKS: Final[dict[str, tuple[str, ...]]] = {
+    "summary": ("summary", "leafUuid"),
+    "file-history-snapshot": ("messageId", "snapshot"),
+    "queue-operation": ("operation", "sessionId"),
+    "last-prompt": ("sessionId",),
+    "permission-mode": ("permissionMode", "sessionId"),
+    "mode": ("mode", "sessionId"),
+    "ai-title": ("sessionId",),
+    "custom-title": ("sessionId",),
+    "agent-name": ("sessionId",),
+    "pr-link": ("sessionId",),
+    "progress": ("data", "parentUuid", "sessionId"),
+    "system": ("subtype", "parentUuid", "sessionId", "isSidechain"),
+    "attachment": ("attachment", "parentUuid", "isSidechain"),
+}
+"""Members by which records without a message are told."""
+
+
+def sniff(probe: Probe) -> str | None:
+    """Whether the first records are Claude Code's."""
+    if probe.shape != "records":
+        return None
+    marked = plain = None
+    for record in probe.dicts:
+        kind = record.get("type")
+        message = record.get("message")
+        if isinstance(message, dict):
+            if "parts" in message:
+                return None
+            if kind not in ("user", "assistant", None) or message.get("role") not in ("user", "assistant"):
+                continue
+            if "sessionId" in record and ("uuid" in record or "parentUuid" in record):
+                return "records with sessionId, uuid and message.role"
+            if "parentUuid" in record and "isSidechain" in record:
+                return "records with parentUuid, isSidechain and message.role"
+            if "session_id" in record or "parent_tool_use_id" in record or kind is None:
+                return None
+            plain = plain or "user and assistant records with message.role"
+        elif kind in ("user", "assistant"):
+            # A first line that is longer than the prefix is cut, here before its message.
+            if "isSidechain" in record and "parentUuid" in record:
+                marked = marked or "a record with isSidechain and parentUuid"
+        elif isinstance(kind, str) and kind in _MARKS:
+            if all(name in record for name in _MARKS[kind]):
+                marked = marked or f"a {kind} record with {' and '.join(_MARKS[kind])}"
+            elif kind == "system" and "session_id" in record:
+                return None
+    return marked or plain
+
+
+READER = Reader(
+    id="claude-code",
+    title="Claude Code session",
+    rank=6,
+    looked_for="records of type user and assistant with sessionId, parentUuid or uuid, and message.role",
+    sniff=sniff,
+    read=read,
+    carries={
+        "results": "tool_result blocks",
+        "failure": "is_error, with the exit code of failing commands; refusals and interruptions told apart",
+        "tokens": "per response",
+        "time": "per record",
+        "subagents": "in the same file, in files of their own, and nested in progress records",
+        "text": "assistant prose",
+        "batches": "message.id",
+    },
+    evidence="data",
+    written_by="Claude Code (versions 1.0 to 2.1 seen)",
+    where="~/.claude/projects/<folder>/<session id>.jsonl",
+)

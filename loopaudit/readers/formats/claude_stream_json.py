@@ -1,0 +1,205 @@
+"""The event stream of ``claude -p --output-format stream-json`` and of the Claude Agent SDK.
+
+**Written by** Claude Code in print mode, and by agents that imitate its stream, to wherever
+standard output was sent: CI logs, harness folders. Seen on real files of writers 1.0 to 2.1.41.
+Several runs are often appended to one file, and a run that was killed has no ``result`` record.
+
+**Not carried**: times, tool schemas, and mostly the prompt: without ``--input-format stream-json``
+a run has no turns.
+
+**Conversation** = the ``session_id``. A run that goes on under the same one is a ``resume``
+boundary; a ``result`` record ends a run, its ``subtype`` tells why.
+
+**Batch.** All ``tool_use`` blocks with the same ``message.id``; a record holds one block or more.
+
+**Turn.** A ``user`` record with text that a person wrote: not ``isSynthetic``, not one of
+``claude_words.NOT_TYPED``. Text beside a result steers the running turn and begins none.
+
+**Sub-agents** are told by ``parent_tool_use_id``, which is their name; the task they are given is a
+turn of theirs.
+
+**Failure.** ``is_error`` on results, failing commands among them; refusals are ``denied``,
+interruptions ``cancelled``.
+
+**Tokens.** Of a response's ``usage`` reports the last one counts for input and cache; its output
+count is a snapshot from the response's beginning, so output tokens are taken from ``result``
+records: the models' totals, which grow while a process lives, else ``usage`` of the run.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from loopaudit.core.events import Usage
+from loopaudit.core.text import one_line
+from loopaudit.readers.contract import Reader
+from loopaudit.readers.emit import Emitter
+from loopaudit.readers.kit.blocks import content_of, tell_answers, tell_losses, tell_response, usage_from
+from loopaudit.readers.kit.claude_words import INTERRUPTED, NOT_TYPED, typed
+from loopaudit.readers.kit.copies import Copies
+from loopaudit.readers.kit.fields import count, has, malformed, mapping, objects, string, unknown_record
+from loopaudit.readers.kit.growing import Growing
+from loopaudit.readers.source import Probe, Source
+
+SILENT: Final = frozenset(
+    "stream_event control_request control_response control_cancel_request keep_alive tool_progress auth_status"
+    " rate_limit_event tool_use_summary prompt_suggestion hook_event".split()
+)
+"""Record types that carry no message of the conversation."""
+
+_INIT: Final = ("session_id", "tools", "mcp_servers")
+
+
+def sniff(probe: Probe) -> str | None:
+    """Claim an ``init`` record with tools and servers, or messages with ``parent_tool_use_id``."""
+    if probe.shape != "records":
+        return None
+    for record in probe.dicts:
+        kind = record.get("type")
+        if kind == "system" and record.get("subtype") == "init" and has(record, *_INIT):
+            return "a system record of subtype init with session_id, tools and mcp_servers"
+        if kind in ("assistant", "user") and has(record, "message", "parent_tool_use_id"):
+            if "parentUuid" in record:
+                continue
+            return "assistant and user records with parent_tool_use_id"
+    return None
+
+
+def read(source: Source, emit: Emitter) -> None:
+    """Report everything in file order."""
+    emit.knows_success()
+    stream = _Stream(emit)
+    for value, number in objects(source, emit):
+        stream.take(value, number)
+    stream.flush_all()
+
+
+class _Stream:
+    """What has to be remembered between the records of a file."""
+
+    def __init__(self, emit: Emitter) -> None:
+        self.emit = emit
+        self.session: str | None = None
+        self.ended = False
+        self.copies = Copies()
+        self.growing = Growing()
+        self.pending: dict[str, tuple[str, Usage, str | None]] = {}
+        """By agent: key, tokens and model of the response that may go on."""
+
+    def take(self, record: dict[str, Any], line: int) -> None:
+        """One record, by its type."""
+        kind = string(record.get("type"))
+        session = string(record.get("session_id"))
+        if session is not None and kind in ("system", "assistant", "user", "result"):
+            self._session(session, record, line)
+        if kind == "assistant" or kind == "user":  # noqa: PLR1714
+            message = record.get("message")
+            if not isinstance(message, dict):
+                malformed(self.emit, f"a record of type {kind} without its message", line)
+                return
+            mark = string(record.get("uuid"))
+            if self.copies.seen(mark, None, str(kind)):
+                self.emit.copied("repeated_record", "this record stood before", line=line)
+                return
+            agent = string(record.get("parent_tool_use_id")) or ""
+            if kind == "assistant":
+                self._assistant(agent, message, line)
+            else:
+                self._user(agent, record, message, line)
+        elif kind == "result":
+            self._result(record, line)
+        elif kind == "system":
+            if record.get("subtype") == "compact_boundary":
+                trigger = string(mapping(record.get("compact_metadata")).get("trigger"))
+                self.emit.boundary("compaction", trigger or "", line=line)
+        elif kind not in SILENT:
+            unknown_record(self.emit, kind, line)
+
+    def _session(self, session: str, record: dict[str, Any], line: int) -> None:
+        if session != self.session:
+            self.flush_all()
+            self.session = session
+            self.ended = False
+            self.growing = Growing()
+            self.emit.session(session)
+        elif self.ended and record.get("type") != "result":
+            self.ended = False
+            self.emit.boundary("resume", "another run of the session", line=line)
+
+    def _assistant(self, agent: str, message: dict[str, Any], line: int) -> None:
+        content = content_of(message.get("content"))
+        given = string(message.get("id"))
+        model = string(message.get("model"))
+        if model == "<synthetic>" and not content.calls:
+            return
+        if given is None:
+            given = f"line {line}"
+        pending = self.pending.get(agent)
+        if pending is not None and pending[0] != given:
+            self._flush(agent)
+        told = tell_response(self.emit, content, key=given, agent=agent, line=line)
+        if content.calls and not told:
+            return
+        usage = usage_from(message.get("usage")) or Usage()
+        self.pending[agent] = (given, Usage(usage.input, None, usage.cache_read, usage.cache_write), model)
+
+    def _flush(self, agent: str) -> None:
+        pending = self.pending.pop(agent, None)
+        if pending is not None:
+            key, usage, model = pending
+            self.emit.usage(usage, agent=agent, key=key, model=model)
+
+    def flush_all(self) -> None:
+        """Report the tokens of responses that may not go on any more."""
+        for agent in list(self.pending):
+            self._flush(agent)
+
+    def _user(self, agent: str, record: dict[str, Any], message: dict[str, Any], line: int) -> None:
+        content = content_of(message.get("content"))
+        tell_losses(self.emit, content, line=line)
+        tell_answers(self.emit, content, agent=agent, line=line)
+        kept = [text for text in map(typed, content.texts) if text]
+        first = kept[0] if kept else ""
+        if first.startswith(INTERRUPTED):
+            self._flush(agent)
+            self.emit.boundary("interrupt", one_line(first, 80), agent=agent, line=line)
+        elif content.answers or record.get("isSynthetic") is True or first.startswith(NOT_TYPED):
+            return
+        elif kept or content.media:
+            self._flush(agent)
+            self.emit.turn("\n".join(kept), agent=agent, line=line, id=f"line {line}")
+
+    def _result(self, record: dict[str, Any], line: int) -> None:
+        self.flush_all()
+        models = [mapping(value) for value in mapping(record.get("modelUsage")).values()]
+        if models:
+            totals = [count(model.get("outputTokens")) for model in models]
+            known = [total for total in totals if total is not None]
+            output = self.growing.grown({"output": sum(known) if known else None}).output
+        else:
+            output = count(mapping(record.get("usage")).get("output_tokens"))
+        if output is not None:
+            self.emit.usage(Usage(output=output), key="")
+        self.ended = True
+        self.emit.boundary("end", string(record.get("subtype")) or "", line=line)
+
+
+READER = Reader(
+    id="claude-stream-json",
+    title="Claude stream-json output",
+    rank=160,
+    looked_for="records of type system, assistant, user, result with session_id and parent_tool_use_id, mcp_servers",
+    sniff=sniff,
+    read=read,
+    carries={
+        "results": "tool_result blocks",
+        "failure": "is_error, with the exit code of failing commands; refusals and interruptions told apart",
+        "tokens": "input and cache per response, output per run",
+        "subagents": "parent_tool_use_id",
+        "text": "assistant prose",
+        "batches": "message.id",
+    },
+    evidence="data",
+    written_by="claude -p --output-format stream-json, Claude Agent SDK",
+    where="standard output",
+)

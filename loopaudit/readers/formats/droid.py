@@ -1,0 +1,104 @@
+"""Session files of Factory's droid: one JSON record a line.
+
+**Written by** droid, to ``~/.factory/sessions/<folder>/<id>.jsonl``. Seen on one small real file
+(``version`` 2, 2026), which holds no calls; the blocks are those of the Messages API.
+
+**Not carried**: tokens and models (kept in a settings file beside it), tool schemas.
+
+**Conversation.** One file is one conversation, named by the ``session_start`` record.
+
+**Batch.** One assistant record. **Turn.** A user record with text besides results and reminders,
+unless ``message.visibility`` is ``user_only``: those are notices for the person.
+
+**Failure.** ``is_error`` on results, as the Messages API has it.
+
+**Boundaries**: ``compaction_state`` records, and ``session_end``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from loopaudit.core.text import one_line
+from loopaudit.readers.contract import Reader
+from loopaudit.readers.emit import Emitter
+from loopaudit.readers.kit.blocks import content_of, tell_answers, tell_losses, tell_response, usage_from
+from loopaudit.readers.kit.claude_words import INTERRUPTED, typed
+from loopaudit.readers.kit.copies import Copies
+from loopaudit.readers.kit.fields import malformed, mapping, moment, objects, string, unknown_record
+from loopaudit.readers.source import Probe, Source
+
+SILENT: Final = frozenset({"todo_state", "session_settings", "session_title"})
+"""Record types that carry no message of the conversation."""
+
+
+def sniff(probe: Probe) -> str | None:
+    """Claim a ``session_start`` record, or ``message`` records with ``message.role``."""
+    if probe.shape != "records":
+        return None
+    for record in probe.dicts:
+        if record.get("type") == "session_start" and "id" in record and ("owner" in record or "cwd" in record):
+            return "a session_start record with id and owner"
+    return None
+
+
+def read(source: Source, emit: Emitter) -> None:
+    """Report everything in file order."""
+    emit.knows_success()
+    copies = Copies()
+    for record, line in objects(source, emit):
+        kind = string(record.get("type"))
+        if kind == "message":
+            if copies.seen(string(record.get("id")), None, None):
+                emit.copied("repeated_record", "this record stood before", line=line)
+            else:
+                _message(emit, record, line)
+        elif kind == "session_start":
+            emit.session(string(record.get("id")) or "")
+        elif kind == "compaction_state":
+            emit.boundary("compaction", line=line, at=moment(record.get("timestamp")))
+        elif kind == "session_end":
+            emit.boundary("end", string(record.get("reason")) or "", line=line, at=moment(record.get("timestamp")))
+        elif kind not in SILENT:
+            unknown_record(emit, kind, line)
+
+
+def _message(emit: Emitter, record: dict[str, Any], line: int) -> None:
+    message = mapping(record.get("message"))
+    role = message.get("role")
+    at = moment(record.get("timestamp"))
+    content = content_of(message.get("content"))
+    if role == "assistant":
+        key = string(record.get("id")) or f"line {line}"
+        usage = usage_from(message.get("usage"))
+        tell_response(emit, content, key=key, line=line, at=at, model=string(message.get("model")), usage=usage)
+    elif role == "user":
+        tell_losses(emit, content, line=line)
+        tell_answers(emit, content, line=line, at=at)
+        texts = [text for text in map(typed, content.texts) if text]
+        if texts and texts[0].startswith(INTERRUPTED):
+            emit.boundary("interrupt", one_line(texts[0], 80), line=line, at=at)
+        elif message.get("visibility") != "user_only" and (texts or (content.media and not content.answers)):
+            emit.turn("\n".join(texts), line=line, at=at, id=f"line {line}")
+    else:
+        malformed(emit, "a message without the role of a user or an assistant", line)
+
+
+READER = Reader(
+    id="droid",
+    title="Factory droid session",
+    rank=220,
+    looked_for="a session_start record with id, owner and cwd, then records of type message",
+    sniff=sniff,
+    read=read,
+    carries={
+        "results": "tool_result blocks",
+        "failure": "is_error",
+        "time": "per record",
+        "text": "assistant prose",
+        "batches": "one assistant record",
+    },
+    evidence="data",
+    written_by="Factory droid (session version 2 seen)",
+    where="~/.factory/sessions/<folder>/<id>.jsonl",
+)

@@ -1,0 +1,230 @@
+"""The event stream of ``gemini --output-format stream-json``, one JSON event a line.
+
+**Written by** Gemini CLI without a terminal, to wherever standard output was sent. Checked on real streams
+of 2026, of which some were wrapped by a harness that adds its own prompt before ``init``.
+
+**Conversation** = one ``init``; a second one of the same session is a ``resume`` boundary.
+**Turn** = a message of role user. One right before ``init``, where another follows it, was added by a
+harness around the program: problem ``foreign_record``. **Prose** comes in pieces (``delta``) and is
+put together.
+
+**Batch.** The stream does not mark responses: calls before the first result are one batch.
+
+**Failure.** ``status: error`` is a flag; denied and cancelled calls are told by the program's words, a
+shell command's exit code by the line below its output. An ``error`` event of the program's loop
+detection or turn limit is a ``recorded_guard`` boundary, ``result`` an ``end``.
+
+**Tokens** are known only for the whole run. **Not carried**: tool schemas, sub-agents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from loopaudit.core.events import content_text
+from loopaudit.readers.contract import Reader
+from loopaudit.readers.emit import Emitter
+from loopaudit.readers.kit.fields import malformed, mapping, moment, string, unknown_record
+from loopaudit.readers.kit.gemini import exit_code, prose, refusal
+from loopaudit.readers.kit.whole import guard_notice, records, samples, tokens, tool_name
+from loopaudit.readers.source import Probe, Source
+
+
+def sniff(probe: Probe) -> str | None:
+    """Claim ``init`` with a session and a model, or calls and results with ``tool_id``."""
+    for record in samples(probe):
+        kind = string(record.get("type"))
+        if kind == "init" and "session_id" in record and "model" in record:
+            return "init with session_id and model"
+        if kind in ("tool_use", "tool_result") and "tool_id" in record:
+            return "tool_use and tool_result with tool_id"
+    return None
+
+
+def read(source: Source, emit: Emitter) -> None:
+    """Report every event in file order."""
+    stream = _Stream(emit)
+    for record, line in records(source, emit):
+        stream.take(record, line)
+    stream.settle()
+
+
+class _Stream:
+    def __init__(self, emit: Emitter) -> None:
+        self.emit = emit
+        self.session: str | None = None
+        self.begun = False
+        self.ended = False
+        self.before = ""
+        self.model: str | None = None
+        self.asked: tuple[str, int, Any] | None = None
+        """A person's message that waits for what follows it."""
+        self.said: list[str] = []
+        self.said_at: tuple[int, Any] = (0, None)
+        self.names: dict[str, str] = {}
+
+    def take(self, record: Mapping[str, Any], line: int) -> None:
+        """One event by its type."""
+        kind = string(record.get("type"))
+        at = moment(record.get("timestamp"))
+        if kind == "message" and record.get("role") in ("assistant", "model"):
+            self._piece(record, line, at)
+            self.before = "message"
+            return
+        self._speak()
+        match kind:
+            case "init":
+                self._init(record, line, at)
+            case "message":
+                self._user(record, line, at)
+            case "tool_use":
+                self._call(record, line, at)
+            case "tool_result":
+                self._result(record, line, at)
+            case "error":
+                self._error(record, line, at)
+            case "result":
+                self._end(record, line, at)
+            case _:
+                unknown_record(self.emit, kind, line)
+        self.before = str(kind)
+
+    def settle(self) -> None:
+        """Report what waits."""
+        self._speak()
+        self._ask()
+
+    # -- messages --------------------------------------------------------------------------
+
+    def _init(self, record: Mapping[str, Any], line: int, at: Any) -> None:
+        session = string(record.get("session_id")) or ""
+        self.model = string(record.get("model"))
+        self.ended = False
+        if self.session is None or session != self.session:
+            self.emit.session(session)
+        elif self.begun:
+            self.emit.boundary("resume", "init", line=line, at=at)
+        self.session = session
+        self.begun = False
+
+    def _user(self, record: Mapping[str, Any], line: int, at: Any) -> None:
+        if record.get("role") != "user":
+            malformed(self.emit, "a message without a known role", line)
+            return
+        if self.before == "init" and self.asked is not None:
+            self.emit.problem("foreign_record", "a prompt that a harness wrote around the stream", line=self.asked[1])
+            self.asked = None
+        self._ask()
+        text = prose(record.get("content"))
+        if not text:
+            malformed(self.emit, "a message of a person without text", line)
+        self.asked = (text, line, at)
+
+    def _ask(self) -> None:
+        if self.asked is not None:
+            text, line, at = self.asked
+            self.asked = None
+            self.begun = True
+            self.emit.turn(text, line=line, at=at)
+
+    def _piece(self, record: Mapping[str, Any], line: int, at: Any) -> None:
+        self._ask()
+        text = prose(record.get("content"))
+        if not self.said:
+            self.said_at = (line, at)
+        if record.get("delta") is not True and self.said:
+            self._speak()
+            self.said_at = (line, at)
+        self.said.append(text)
+
+    def _speak(self) -> None:
+        text = "".join(self.said)
+        self.said = []
+        if text.strip():
+            line, at = self.said_at
+            self.begun = True
+            self.emit.say(text, line=line, at=at, model=self.model)
+
+    # -- calls -----------------------------------------------------------------------------
+
+    def _call(self, record: Mapping[str, Any], line: int, at: Any) -> None:
+        self._ask()
+        self.begun = True
+        name = tool_name(self.emit, record.get("tool_name"), line)
+        call_id = string(record.get("tool_id"))
+        if not isinstance(record.get("parameters", {}), dict):
+            malformed(self.emit, "a call whose parameters are no object", line)
+        call = self.emit.call(name, record.get("parameters", {}), id=call_id, line=line, at=at, model=self.model)
+        if call is not None:
+            self.names[call.id] = name
+
+    def _result(self, record: Mapping[str, Any], line: int, at: Any) -> None:
+        self._ask()
+        call_id = string(record.get("tool_id"))
+        name = self.names.pop(call_id, "") if call_id is not None else ""
+        error = mapping(record.get("error"))
+        message = string(error.get("message")) or ""
+        output = record.get("output")
+        text = content_text(output)
+        status = string(record.get("status"))
+        if call_id is None:
+            malformed(self.emit, "a result without the id of its call", line)
+        if status not in ("success", "error", "cancelled"):
+            malformed(self.emit, "a result without a known status", line)
+        refused = refusal(message) or refusal(text)
+        self.emit.result(
+            call_id,
+            output if text else message,
+            failed={"success": False, "error": True, "cancelled": True}.get(str(status)),
+            status=(refused or "cancelled") if status == "cancelled" else refused if status == "error" else None,
+            exit_code=exit_code(name, text) if status == "success" else None,
+            error=message,
+            line=line,
+            at=at,
+        )
+
+    # -- the run ---------------------------------------------------------------------------
+
+    def _error(self, record: Mapping[str, Any], line: int, at: Any) -> None:
+        self._ask()
+        message = string(record.get("message")) or string(mapping(record.get("error")).get("message")) or ""
+        guard = guard_notice(message)
+        if guard is not None:
+            self.emit.boundary("recorded_guard", guard, line=line, at=at)
+        else:
+            self.emit.problem("recorded_error", "the run reported an error", line=line)
+
+    def _end(self, record: Mapping[str, Any], line: int, at: Any) -> None:
+        self._ask()
+        if self.ended:
+            self.emit.copied("repeated_record", "the end of the run is told again", line=line)
+            return
+        self.ended = self.begun = True
+        stats = mapping(record.get("stats"))
+        usage = tokens(stats.get("input_tokens"), stats.get("output_tokens"), read=stats.get("cached"))
+        if usage is not None:
+            self.emit.usage(usage, key="")
+        status = string(record.get("status")) or "result"
+        error = mapping(record.get("error"))
+        reason = ": ".join(w for w in (status, string(error.get("type")), string(error.get("message"))) if w)
+        self.emit.boundary("end", reason[:200], line=line, at=at)
+
+
+READER: Final = Reader(
+    id="gemini-stream-json",
+    title="gemini -o stream-json",
+    rank=200,
+    looked_for="init with session_id and model; tool_use and tool_result with tool_id",
+    sniff=sniff,
+    read=read,
+    carries={
+        "results": "by id",
+        "failure": "status, exit code of the shell tool",
+        "tokens": "of the whole run",
+        "time": "yes",
+        "text": "yes",
+    },
+    written_by="gemini --output-format stream-json",
+    where="standard output",
+)

@@ -1,0 +1,295 @@
+"""Sessions that ``opencode export`` writes, and the events of ``opencode run --format json``.
+
+**Written by** ``opencode export`` to standard output: one JSON document with ``info`` and ``messages``. Checked
+on real exports of 1.2 to 1.17. ``run`` writes the same parts one a line, without the prompt and the
+model's name; that is known from its documentation only. The parts
+have the same shape in the session store (one file a part, later SQLite), which is not read.
+
+**Turn** = a user message with a text part that is not ``synthetic``, or with a file; messages
+that ask for a compaction or a sub-task have role user too. **Batch** = the tool parts after one
+``step-start``. Call and result are one part. **Sub-agents** are sessions, thus exports, of their own
+(``info.parentID``). Publishers blank ``callID``: an id that stood before is not used.
+
+**Failure.** ``state.status`` error is a flag. A command that fails is ``completed``; its exit code is
+``state.metadata.exit``. Refused permissions are ``denied``, aborted calls ``cancelled``, by the words
+of the error; parts that are still pending or running have no result. A refused permission
+``doom_loop`` is a ``recorded_guard`` boundary, an aborted message an ``interrupt``.
+
+**Not carried**: tool schemas, the system prompt.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from loopaudit.core import regex
+from loopaudit.core.events import Call, Status
+from loopaudit.readers.contract import Reader
+from loopaudit.readers.emit import Emitter
+from loopaudit.readers.kit.fields import items, malformed, mapping, moment, string, unknown_record
+from loopaudit.readers.kit.whole import Fresh, records, samples, tokens, tool_name
+from loopaudit.readers.source import Probe, Source
+
+SILENT: Final = frozenset({"reasoning", "snapshot", "patch", "agent", "retry", "subtask", "file"})
+"""Parts that are neither prose nor calls. A user's files and a sub-task are looked at elsewhere."""
+
+EVENTS: Final = {
+    "step_start": "step-start",
+    "step_finish": "step-finish",
+    "text": "text",
+    "tool_use": "tool",
+    "reasoning": "reasoning",
+}
+"""Events of a run, with the types of their parts."""
+
+UNFINISHED: Final = frozenset({"pending", "running"})
+
+_DENIED: Final = regex.lazy(
+    r"\brejected permission\b|\bpermission (?:was )?(?:denied|rejected)\b|\bspecified a rule which prevents\b"
+    r"|\buser (?:has )?(?:dismissed|rejected|denied|declined)\b",
+    re.IGNORECASE,
+)
+_CANCELLED: Final = regex.lazy(
+    r"\s*(?:error: )?(?:tool execution )?(?:was )?(?:aborted|cancell?ed|interrupted)\b", re.IGNORECASE
+)
+
+
+def sniff(probe: Probe) -> str | None:
+    """Claim an object with a session's info and messages made of info and parts."""
+    for root in samples(probe):
+        info = mapping(root.get("info"))
+        messages = [m for m in items(root.get("messages"))[:20] if isinstance(m, dict)]
+        if any("info" in m and "parts" in m for m in messages):
+            return "messages with info and parts"
+        if str(info.get("id")).startswith("ses_") and "messages" in root:
+            return "info with a session id, beside messages"
+        if string(root.get("type")) in EVENTS and "sessionID" in root and isinstance(root.get("part"), dict):
+            return "events with sessionID and part"
+    return None
+
+
+def read(source: Source, emit: Emitter) -> None:
+    """Report every session in order."""
+    run = _Telling(emit, 0)
+    for root, line in records(source, emit):
+        messages = root.get("messages")
+        if "messages" not in root and "info" not in root:
+            if string(root.get("sessionID")) is not None:
+                emit.session(root["sessionID"])
+            run.event(root, line)
+            continue
+        if not isinstance(messages, list):
+            malformed(emit, "a session without messages", line)
+            continue
+        name = string(mapping(root.get("info")).get("id"))
+        if name is not None:
+            emit.session(name)
+        telling = _Telling(emit, line)
+        for message in messages:
+            telling.message(message)
+
+
+class _Telling:
+    def __init__(self, emit: Emitter, line: int) -> None:
+        self.emit = emit
+        self.line = line
+        self.fresh = Fresh()
+        self.step = 0
+        self.compacting = False
+        self.guarded = False
+        """Whether the doom-loop check refused a call of the message."""
+        self.streams = False
+        self.begun: dict[str, Call] = {}
+        """Calls of a stream that are told again when they have ended, by their recorded ids."""
+
+    def message(self, message: Any) -> None:
+        """One message by its role."""
+        info = mapping(mapping(message).get("info"))
+        found = mapping(message).get("parts")
+        if not isinstance(found, list):
+            malformed(self.emit, "a message without parts", self.line)
+        parts = [part for part in items(found) if isinstance(part, dict)]
+        if len(parts) < len(items(found)):
+            malformed(self.emit, "a part that is no object", self.line)
+        at = moment(mapping(info.get("time")).get("created"))
+        role = string(info.get("role"))
+        if role == "user":
+            self._user(parts, at)
+        elif role == "assistant":
+            self._assistant(info, parts, at)
+        else:
+            unknown_record(self.emit, role, self.line)
+
+    def _user(self, parts: list[dict[str, Any]], at: Any) -> None:
+        texts = []
+        for part in parts:
+            kind = string(part.get("type"))
+            if kind == "text" and part.get("synthetic") is not True and part.get("ignored") is not True:
+                texts.append(self._text(part))
+            elif kind == "file":
+                texts.append(f"[file {string(part.get('filename')) or ''}]")
+            elif kind == "compaction":
+                self.emit.boundary("compaction", line=self.line, at=at)
+                self.compacting = True
+            elif kind not in SILENT and kind != "text":
+                unknown_record(self.emit, kind, self.line)
+        if texts:
+            self.emit.turn("\n".join(texts), line=self.line, at=at)
+
+    def _text(self, part: Mapping[str, Any]) -> str:
+        text = part.get("text")
+        if not isinstance(text, str):
+            malformed(self.emit, "a text part without its text", self.line)
+            return ""
+        return text
+
+    def _assistant(self, info: Mapping[str, Any], parts: list[dict[str, Any]], at: Any) -> None:
+        if info.get("summary") is True and not self.compacting:
+            self.emit.boundary("compaction", line=self.line, at=at)
+        self.compacting = False
+        self.step += 1
+        model = string(info.get("modelID"))
+        counted = [self._part(part, string(part.get("type")), at, model) for part in parts]
+        if not any(counted):
+            self._tokens(info.get("tokens"), f"s{self.step}", model)
+        self._guard(at)
+        self._error(info.get("error"), at)
+
+    def _part(self, part: Mapping[str, Any], kind: str | None, at: Any, model: str | None) -> bool:
+        """One part of a response; whether it told the tokens of its step."""
+        key = f"s{self.step}"
+        if kind == "step-start":
+            self.step += 1
+        elif kind == "text":
+            text = self._text(part)
+            if text.strip():
+                self.emit.say(text, key=key, line=self.line, at=at, model=model)
+        elif kind == "tool":
+            self._tool(part, key, at, model)
+        elif kind == "step-finish":
+            return self._tokens(part.get("tokens"), key, model)
+        elif kind == "compaction":
+            self.emit.boundary("compaction", line=self.line, at=at)
+        elif kind not in SILENT:
+            unknown_record(self.emit, kind, self.line)
+        return False
+
+    def event(self, record: Mapping[str, Any], line: int) -> None:
+        """One event of a run's output."""
+        self.line = line
+        self.streams = True
+        kind = string(record.get("type"))
+        at = moment(record.get("timestamp"))
+        part = record.get("part")
+        if kind == "error":
+            self._error(record.get("error"), at)
+        elif kind not in EVENTS:
+            unknown_record(self.emit, kind, line)
+        elif not isinstance(part, dict):
+            malformed(self.emit, "an event without its part", line)
+        else:
+            self._part(part, EVENTS[kind], at, None)
+            if kind != "tool_use":
+                self._guard(at)
+
+    def _guard(self, at: Any) -> None:
+        if self.guarded:
+            self.guarded = False
+            self.emit.boundary("recorded_guard", "doom_loop", line=self.line, at=at)
+
+    def _tokens(self, value: Any, key: str, model: str | None) -> bool:
+        found = mapping(value)
+        cache = mapping(found.get("cache"))
+        usage = tokens(
+            found.get("input"),
+            found.get("output"),
+            thoughts=found.get("reasoning"),
+            total=found.get("total"),
+            read=cache.get("read"),
+            written=cache.get("write"),
+        )
+        if usage is not None:
+            self.emit.usage(usage, key=key, model=model)
+        return usage is not None
+
+    def _error(self, value: Any, at: Any) -> None:
+        name = string(mapping(value).get("name"))
+        if name == "MessageAbortedError":
+            self.emit.boundary("interrupt", name, line=self.line, at=at)
+        elif name is not None:
+            self.emit.problem("recorded_error", "a response ended in an error", line=self.line)
+
+    def _tool(self, part: Mapping[str, Any], key: str, at: Any, model: str | None) -> None:
+        name = tool_name(self.emit, part.get("tool"), self.line)
+        state = mapping(part.get("state"))
+        if not isinstance(state.get("input"), (dict, str)):
+            malformed(self.emit, "a call without its input", self.line)
+        times = mapping(state.get("time"))
+        status = string(state.get("status"))
+        recorded = string(part.get("callID"))
+        call = self.begun.pop(recorded, None) if recorded is not None else None
+        call = call or self.emit.call(
+            name,
+            state.get("input", {}),
+            id=self.fresh.id(recorded),
+            key=key,
+            line=self.line,
+            at=moment(times.get("start")) or at,
+            model=model,
+        )
+        if call is None:
+            return
+        if status in UNFINISHED:
+            if self.streams and recorded is not None:
+                self.begun[recorded] = call
+            return
+        ended = moment(times.get("end"))
+        if status == "completed":
+            metadata = mapping(state.get("metadata"))
+            code = metadata.get("exit")
+            known = isinstance(code, int) and not isinstance(code, bool)
+            self.emit.result(
+                call.id,
+                state.get("output"),
+                failed=False,
+                status="cancelled" if metadata.get("interrupted") is True else None,
+                exit_code=code if known else None,
+                line=self.line,
+                at=ended,
+            )
+        elif status == "error":
+            error = string(state.get("error")) or ""
+            self.emit.result(call.id, error, failed=True, status=_refusal(error), line=self.line, at=ended)
+            self.guarded |= "doom_loop" in error
+        else:
+            malformed(self.emit, "a tool part without a known status", self.line)
+
+
+def _refusal(error: str) -> Status | None:
+    head = error[:400]
+    if _DENIED.search(head):
+        return "denied"
+    return "cancelled" if _CANCELLED.match(head) else None
+
+
+READER: Final = Reader(
+    id="opencode",
+    title="OpenCode export",
+    rank=90,
+    looked_for="info with an id ses_..., messages with info and parts; events with sessionID and part",
+    sniff=sniff,
+    read=read,
+    carries={
+        "results": "beside the call",
+        "failure": "status, exit code of commands",
+        "tokens": "per step",
+        "time": "yes",
+        "subagents": "in exports of their own",
+        "text": "yes",
+        "batches": "one step",
+    },
+    written_by="opencode export, opencode run --format json",
+    where="standard output",
+)

@@ -1,0 +1,308 @@
+"""Events of OpenHands before its rewrite as an SDK (versions 0.x, and OpenDevin before).
+
+**Written by** the trajectory export (a JSON list), the server (``trajectory`` in an object), and the evaluation:
+``output.jsonl`` with one run a line, its events in ``history``. Checked on real files of 2024 and 2025.
+Three ages: events with ``id`` and ``cause``; flattened events without either (2024); lists of pairs of
+action and observation (early 2024).
+
+**Turn** = a message of the user; events without a source: a message before the agent did anything.
+**Calls** are actions of the agent. Where the event repeats the model's response (``tool_call_metadata``)
+the tool's name and arguments are those of the model, else the action and its ``args`` without what the
+program adds. **Batch** = one response (``model_response.id``), else one action.
+**Results** are paired by ``cause``; without, with the action before them.
+
+**Failure.** An observation ``error`` is a flag, ``user_rejected`` is ``denied``; exit codes stand in
+``extras`` or beside it, -1 is a command still running; else ``success``. Older outputs say it in words only.
+An error without a cause, which answers a call that could not be parsed, is an orphan.
+
+**Boundaries**: ``condensation``; an error ``AgentStuckInLoopError`` (or the limit of iterations) of an event
+or a row is a ``recorded_guard``; another error of a row is its ``end``.
+
+**Not carried**: which of the events a delegated agent wrote; tool schemas only in newer system actions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from loopaudit.core.text import one_line
+from loopaudit.core.tools import declared_schemas
+from loopaudit.readers.contract import Reader
+from loopaudit.readers.emit import Emitter
+from loopaudit.readers.kit.chat.message import usage_of
+from loopaudit.readers.kit.fields import flag, items, malformed, mapping, moment, not_a_record, string
+from loopaudit.readers.kit.openhands import (
+    exit_code,
+    is_event,
+    is_pair,
+    own_arguments,
+    sent_by_model,
+    stuck,
+    tells_exit,
+)
+from loopaudit.readers.kit.whole import Fresh, Names, samples, values
+from loopaudit.readers.source import Probe, Source
+
+LISTS: Final = ("history", "trajectory")
+"""Members of a row that may be its list of events."""
+
+NOT_CALLS: Final = frozenset(
+    "system recall change_agent_state null condensation condensation_request initialize start stop pause resume".split()
+)
+KNOWN_CALLS: Final = frozenset(
+    "run run_ipython read write edit browse browse_interactive think finish delegate reject call_tool_mcp "
+    "task_tracking add_task modify_task push send_pr".split()
+)
+NOT_RESULTS: Final = frozenset({"agent_state_changed", "null", "recall", "condense", "chat"})
+
+
+_ENVELOPE: Final = frozenset("id timestamp source message action cause args tool_call_metadata llm_metrics".split())
+
+
+def sniff(probe: Probe) -> str | None:
+    """Claim events with an action or an observation, in lines, in a list, or in rows with history."""
+    roots = [probe.document] if probe.shape == "document" else probe.records[:20]
+    for root in roots:
+        found = items(root)[:50] if isinstance(root, list) else []
+        if any(is_event(v) or is_pair(v) for v in found):
+            return "a list of events with action or observation"
+        for row in [root, *found]:
+            if any(is_event(v) or is_pair(v) for name in LISTS for v in items(mapping(row).get(name))[:50]):
+                return "a row with a history of events"
+    if any(is_event(record) for record in samples(probe)):
+        return "events with action or observation"
+    return None
+
+
+def read(source: Source, emit: Emitter) -> None:
+    """Report every run in file order."""
+    reading = _Reading(emit)
+    for value, line in values(source):
+        reading.root(value, line)
+
+
+class _Reading:
+    def __init__(self, emit: Emitter) -> None:
+        self.emit = emit
+        self.names = Names()
+        self.run: _Run | None = None
+
+    def root(self, value: Any, line: int) -> None:
+        """A line or the document: an event, a list of events or rows, or a row."""
+        row = mapping(value)
+        events = next((row[name] for name in LISTS if isinstance(row.get(name), list)), None)
+        if events is not None:
+            self._row(row, events, line)
+        elif is_pair(value) or not isinstance(value, list) or (not value and line):
+            self._event(value, line)
+        else:
+            for entry in value:
+                if any(name in mapping(entry) for name in LISTS):
+                    self.root(entry, line)
+                else:
+                    self._event(entry, line)
+
+    def _event(self, value: Any, line: int) -> None:
+        if self.run is None:
+            self.run = _Run(self.emit)
+        if value == []:
+            not_a_record(self.emit, line)
+        for event in value if isinstance(value, list) else [value]:
+            if isinstance(event, dict):
+                self.run.take(event, line)
+            else:
+                not_a_record(self.emit, line)
+
+    def _row(self, row: Mapping[str, Any], events: list[Any], line: int) -> None:
+        self.emit.session(self.names.unique(_name(row)))
+        run = self.run = _Run(self.emit)
+        for event in events:
+            self._event(event, line)
+        self.run = None
+        error = string(row.get("error")) or ""
+        run.stopped(error, line, None)
+        if error and stuck(error) is None:
+            self.emit.boundary("end", error[:200], line=line)
+
+
+def _name(row: Mapping[str, Any]) -> str:
+    issue = mapping(row.get("issue"))
+    for name in (row.get("instance_id"), row.get("id"), row.get("session_id")):
+        if isinstance(name, (str, int)) and name != "":
+            return str(name)
+    return f"{issue.get('owner')}/{issue.get('repo')}#{issue['number']}" if "number" in issue else "run"
+
+
+class _Run:
+    """One run's events."""
+
+    def __init__(self, emit: Emitter) -> None:
+        self.emit = emit
+        self.fresh = Fresh()
+        self.calls: dict[Any, str] = {}
+        """Ids of open calls by the ids of their actions."""
+        self.last: str | None = None
+        """The newest call, while it is open."""
+        self.skipped: set[Any] = set()
+        """Ids of actions that are no calls of the agent."""
+        self.actions = 0
+        self.guarded = False
+
+    def stopped(self, reason: str, line: int, at: Any) -> None:
+        """Report that a guard stopped the agent, if the reason says so; once only."""
+        guard = stuck(reason)
+        if guard is not None and not self.guarded:
+            self.guarded = True
+            self.emit.boundary("recorded_guard", guard, line=line, at=at)
+
+    def take(self, event: Mapping[str, Any], line: int) -> None:
+        """One event."""
+        action, observation = event.get("action"), event.get("observation")
+        if isinstance(action, str) and observation is None:
+            self._action(action, event, line)
+        elif isinstance(observation, str) and action is None:
+            self._observation(observation, event, line)
+        elif "action" not in event and "observation" not in event:
+            self.emit.problem("unknown_record", "neither an action nor an observation", line=line)
+        else:
+            malformed(self.emit, "an event without a readable action or observation", line)
+
+    # -- actions ---------------------------------------------------------------------------
+
+    def _action(self, kind: str, event: Mapping[str, Any], line: int) -> None:
+        at = moment(event.get("timestamp"))
+        args = event.get("args")
+        if args is None:
+            args = {name: value for name, value in event.items() if name not in _ENVELOPE}
+        elif not isinstance(args, dict):
+            malformed(self.emit, "an action whose args are no object", line)
+            args = {}
+        source = event.get("source")
+        if kind == "message":
+            self._message(source, args, line, at)
+        elif kind == "condensation":
+            self.emit.boundary("compaction", line=line, at=at)
+        elif kind == "system":
+            tools = declared_schemas(items(args.get("tools")))
+            if tools:
+                self.emit.tools(tools)
+        elif kind in NOT_CALLS:
+            pass
+        elif source == "user":
+            self.emit.problem("not_a_call", "an action of the person, not of the agent", line=line)
+        else:
+            self._call(kind, args, event, line, at)
+            return
+        self.skipped.add(_plain(event.get("id")))
+
+    def _message(self, source: Any, args: Mapping[str, Any], line: int, at: Any) -> None:
+        content = args.get("content")
+        if not isinstance(content, str):
+            malformed(self.emit, "a message without its content", line)
+            content = ""
+        if source == "user" or (source is None and not self.actions):
+            self.emit.turn(content, line=line, at=at)
+        elif source in (None, "agent"):
+            self.actions += 1
+            if content.strip():
+                self.emit.say(content, key=f"a{self.actions}", line=line, at=at)
+        elif source != "environment":
+            malformed(self.emit, "a message without a known source", line)
+
+    def _call(self, kind: str, args: Mapping[str, Any], event: Mapping[str, Any], line: int, at: Any) -> None:
+        if kind not in KNOWN_CALLS:
+            message = f"actions of kind {one_line(kind, 40)} are not known; taken for calls"
+            self.emit.problem("unknown_record", message, line=line)
+        self.actions += 1
+        metadata = mapping(event.get("tool_call_metadata"))
+        response = mapping(metadata.get("model_response"))
+        key = string(response.get("id")) or f"a{self.actions}"
+        model = string(response.get("model"))
+        thought = string(args.get("thought"))
+        if thought is not None and kind != "think" and thought.strip():
+            self.emit.say(thought, key=key, line=line, at=at, model=model)
+        sent = sent_by_model(metadata, response)
+        name, arguments = sent or (kind, own_arguments(kind, args))
+        given = self.fresh.id(metadata.get("tool_call_id"))
+        call = self.emit.call(name, arguments, id=given, key=key, line=line, at=at, model=model)
+        usage = usage_of(response.get("usage"))
+        if usage is not None:
+            self.emit.usage(usage, key=key, model=model)
+        if call is not None:
+            self.last = call.id
+            if event.get("id") is not None:
+                self.calls[_plain(event["id"])] = call.id
+
+    # -- observations ----------------------------------------------------------------------
+
+    def _observation(self, kind: str, event: Mapping[str, Any], line: int) -> None:
+        at = moment(event.get("timestamp"))
+        extras = mapping(event.get("extras"))
+        content = event.get("content")
+        if kind == "agent_state_changed":
+            self.stopped(string(extras.get("reason")) or "", line, at)
+            return
+        cause = _plain(event.get("cause"))
+        if kind in NOT_RESULTS or (cause is not None and cause in self.skipped):
+            return
+        if event.get("source") == "user" and kind in ("message", "user_message"):
+            self.emit.turn(string(content) or "", line=line, at=at)
+            return
+        if not isinstance(content, (str, list, dict)):
+            malformed(self.emit, "an observation without content", line)
+        target = self._target(cause, kind, event)
+        code = exit_code(extras, event)
+        success = flag(event.get("success"))
+        failed = True if kind in ("error", "user_rejected") else None
+        if failed is None and code is not None:
+            failed = False
+        elif failed is None and success is not None and not tells_exit(extras, event):
+            failed = not success
+        self.emit.result(
+            target,
+            content,
+            failed=failed,
+            status="denied" if kind == "user_rejected" else None,
+            exit_code=code,
+            line=line,
+            at=at,
+        )
+
+    def _target(self, cause: Any, kind: str, event: Mapping[str, Any]) -> str:
+        """The id of the call that an observation answers; one that nobody has for an orphan."""
+        if cause is not None:
+            target = self.calls.pop(cause, f"cause {cause}")
+        elif self.last is not None and (kind != "error" or "id" not in event):
+            target = self.last
+        else:
+            target = "no cause"
+        if target == self.last:
+            self.last = None
+        return target
+
+
+def _plain(value: Any) -> Any:
+    """An id that can be looked up; the same number and text are the same."""
+    return None if value is None else str(value)
+
+
+READER: Final = Reader(
+    id="openhands-v0",
+    title="OpenHands events (0.x)",
+    rank=250,
+    looked_for="events with action or observation, source, args, extras, cause; rows with instance_id and history",
+    sniff=sniff,
+    read=read,
+    carries={
+        "results": "by cause, else by order",
+        "failure": "flag and exit code; older files: words only",
+        "tokens": "where the model's response is repeated",
+        "time": "except in old rows",
+        "schemas": "in newer system actions",
+        "text": "yes",
+        "batches": "one response",
+    },
+    written_by="OpenHands 0.x, OpenDevin",
+    where="trajectory exports, evaluation output.jsonl",
+)

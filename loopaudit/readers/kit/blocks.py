@@ -1,0 +1,207 @@
+"""Messages made of content blocks as the Messages API has them, however they are recorded.
+
+:func:`content_of` sorts the blocks of a message by what they mean for a replay;
+:func:`tell_response` and :func:`tell_answers` report them. ``tool_use`` and its server-side
+kin are calls, ``tool_result`` and its kin are answers.
+
+A call or an answer without an id is reported without one. An answer that is flagged as failed is
+looked at for an exit code at its beginning, and for the words of a refusal or an interruption.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from loopaudit.core.events import Call, Status, Usage, content_text
+from loopaudit.core.text import one_line
+from loopaudit.readers.emit import Emitter
+from loopaudit.readers.kit.claude_words import exit_code, refusal
+from loopaudit.readers.kit.fields import count, flag, string
+
+SILENT: Final = frozenset(
+    "thinking redacted_thinking reasoning search_result container_upload tool_reference signature".split()
+)
+"""Block types that are neither prose nor calls nor answers."""
+
+MEDIA: Final = frozenset({"image", "document", "file"})
+
+_FAILED: Final = "_error"
+"""End of the type of the object that a server's failing tool answers with."""
+
+
+@dataclass(slots=True)
+class Asked:
+    """One call block. ``name`` is ``None`` where it is not recorded."""
+
+    name: str | None
+    arguments: Any
+    id: str | None
+
+
+@dataclass(slots=True)
+class Answer:
+    """One result block: the emitter's arguments of the same names; ``call`` is the call's id."""
+
+    call: str | None
+    output: Any
+    failed: bool | None
+    status: Status | None = None
+    exit_code: int | None = None
+    name: str | None = None
+
+
+@dataclass(slots=True)
+class Content:
+    """The blocks of one message by what they mean, each kind in order.
+
+    ``media`` tells that there are images or documents. ``lost`` says in words which blocks
+    could not be used, ``unknown`` are the types of blocks that are not known.
+    """
+
+    texts: list[str] = field(default_factory=list)
+    calls: list[Asked] = field(default_factory=list)
+    answers: list[Answer] = field(default_factory=list)
+    media: bool = False
+    lost: list[str] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """All prose."""
+        return "\n".join(self.texts)
+
+
+def content_of(value: Any) -> Content:
+    """Sort the content of a message: text, one block, or a list of blocks. Never raises."""
+    content = Content()
+    if isinstance(value, str):
+        content.texts.append(value)
+        return content
+    if isinstance(value, dict):
+        value = [value]
+    if not isinstance(value, list):
+        content.lost.append("a message without content")
+        return content
+    for block in value:
+        if isinstance(block, str):
+            content.texts.append(block)
+        elif isinstance(block, dict):
+            _sort(block, content)
+        else:
+            content.lost.append("a content block that is no object")
+    return content
+
+
+def _sort(block: dict[str, Any], content: Content) -> None:
+    kind = block.get("type")
+    if not isinstance(kind, str):
+        content.lost.append("a content block without a type")
+    elif kind == "text":
+        text = block.get("text")
+        if isinstance(text, str):
+            content.texts.append(text)
+        else:
+            content.lost.append("a text block without its text")
+    elif kind.endswith("tool_use"):
+        content.calls.append(_asked(block, content))
+    elif kind.endswith("tool_result"):
+        content.answers.append(answer_of(block))
+    elif kind in MEDIA:
+        content.media = True
+    elif kind not in SILENT:
+        content.unknown.append(kind)
+
+
+def _asked(block: dict[str, Any], content: Content) -> Asked:
+    if not string(block.get("name")):
+        content.lost.append("a call without the name of its tool")
+    if "input" not in block:
+        content.lost.append("a call without its arguments")
+    return Asked(string(block.get("name")), block.get("input"), string(block.get("id")))
+
+
+def answer_of(block: dict[str, Any]) -> Answer:
+    """What a result block says. The API leaves the flag out where the tool succeeded."""
+    output = block.get("content")
+    call = string(block.get("tool_use_id"))
+    failed = flag(block.get("is_error"))
+    if failed is None and isinstance(output, dict):
+        failed = str(output.get("type")).endswith(_FAILED)
+    name = string(block.get("name"))
+    if not failed:
+        return Answer(call, output, False, name=name)
+    text = content_text(output)
+    status = refusal(text)
+    return Answer(call, output, True, status, exit_code(text) if status is None else None, name)
+
+
+def usage_from(value: Any) -> Usage | None:
+    """The API's token counts; ``None`` where nothing is recorded."""
+    if not isinstance(value, dict):
+        return None
+    usage = Usage(
+        count(value.get("input_tokens")),
+        count(value.get("output_tokens")),
+        count(value.get("cache_read_input_tokens")),
+        count(value.get("cache_creation_input_tokens")),
+    )
+    return None if usage == Usage() else usage
+
+
+def tell_losses(emit: Emitter, content: Content, *, line: int = 0) -> None:
+    """Report blocks that could not be used."""
+    for what in content.lost:
+        emit.problem("bad_block", what, line=line, damage=True)
+    for kind in content.unknown:
+        emit.problem("unknown_block", f"blocks of type {one_line(kind, 40)} are not known", line=line)
+
+
+def tell_response(
+    emit: Emitter,
+    content: Content,
+    *,
+    key: str,
+    agent: str = "",
+    line: int = 0,
+    at: str | float | None = None,
+    model: str | None = None,
+    usage: Usage | None = None,
+) -> list[Call]:
+    """Report the prose and the calls of a model response. Returns the calls that are no copies."""
+    tell_losses(emit, content, line=line)
+    told: list[Call] = []
+    for asked in content.calls:
+        call = emit.call(
+            asked.name or "", asked.arguments, id=asked.id, key=key, agent=agent, line=line, at=at, model=model
+        )
+        if call is not None:
+            told.append(call)
+    if content.calls and not told:
+        return told
+    text = content.text
+    if text.strip():
+        emit.say(text, agent=agent, key=key, line=line, at=at, model=model)
+    if usage is not None:
+        emit.usage(usage, agent=agent, key=key, model=model)
+    return told
+
+
+def tell_answers(
+    emit: Emitter, content: Content, *, agent: str = "", line: int = 0, at: str | float | None = None
+) -> None:
+    """Report the answers of a message."""
+    for answer in content.answers:
+        if answer.call is None:
+            emit.problem("result_without_id", "a tool result without the id of its call", line=line, damage=True)
+        emit.result(
+            answer.call,
+            answer.output,
+            failed=answer.failed,
+            status=answer.status,
+            exit_code=answer.exit_code,
+            agent=agent,
+            name=answer.name if answer.call is None else None,
+            line=line,
+            at=at,
+        )

@@ -1,0 +1,224 @@
+"""One message of the Chat Completions API, or of one of its many imitations.
+
+:func:`message_decoder` decodes the usual spelling straight from bytes into a
+:class:`Message`, with contents and arguments left as :class:`msgspec.Raw` slices. It refuses a
+message that has any field it does not know. :func:`message_from` then makes the same of the
+decoded value and knows the rarer spellings: calls flattened to ``{id, function: NAME, args}``
+or ``{id, name, arguments}``, lists written as JSON text, calls that stand in the content only,
+flags, exit codes and times under other names or inside ``metadata`` and ``extra``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+from msgspec import Raw, Struct
+
+from loopaudit.core.events import Usage, decode_value
+from loopaudit.readers.source import tolerant_loads
+
+NOTHING: Final = Raw(b"")
+"""A field that is not there; every recorded JSON value has at least one byte."""
+
+
+class Function(Struct, gc=False, forbid_unknown_fields=True):
+    """What is called: ``function`` of a tool call, ``function_call`` of the older API."""
+
+    name: str | None = None
+    arguments: Raw = NOTHING
+
+    @property
+    def sent(self) -> Any:
+        """The arguments: JSON bytes or a decoded value. Absent ones are an empty object."""
+        value: Any = self.arguments
+        if isinstance(value, Raw):
+            return {} if value is NOTHING else bytes(value)
+        return value
+
+
+class ToolCall(Struct, gc=False, forbid_unknown_fields=True):
+    """One entry of ``tool_calls``."""
+
+    function: Function
+    id: str | None = None
+    type: str | None = None
+    index: int | None = None
+
+
+class Message(Struct, gc=False, forbid_unknown_fields=True):
+    """One message. Without a ``role`` it is none.
+
+    ``is_error``, ``success``, ``error``, ``status`` and ``exit_code`` stand on the results of
+    harnesses that tell failures; the API itself has none of them. Fields after
+    ``conversation_id`` are known in order to be skipped.
+    """
+
+    role: str | None = None
+    content: Raw = NOTHING
+    tool_calls: list[ToolCall] | None = None
+    function_call: Function | None = None
+    tool_call_id: str | None = None
+    name: str | None = None
+    is_error: bool | None = None
+    success: bool | None = None
+    error: Raw = NOTHING
+    status: str | None = None
+    exit_code: int | None = None
+    model: str | None = None
+    usage: Raw = NOTHING
+    timestamp: str | int | float | None = None
+    conversation_id: str | None = None
+    id: Raw = NOTHING
+    refusal: Raw = NOTHING
+    annotations: Raw = NOTHING
+    audio: Raw = NOTHING
+    weight: Raw = NOTHING
+    reasoning: Raw = NOTHING
+    reasoning_content: Raw = NOTHING
+    provider_specific_fields: Raw = NOTHING
+
+
+def message_decoder() -> msgspec.json.Decoder[Message]:
+    """A decoder from the bytes of a message in its usual spelling."""
+    return msgspec.json.Decoder(Message)
+
+
+def decoded(value: Any) -> Any:
+    """A field's value, whether it is still a slice of the line or decoded; ``None`` if absent."""
+    if isinstance(value, Raw):
+        return None if value is NOTHING else decode_value(bytes(value))
+    return value
+
+
+# -- from decoded values -------------------------------------------------------------------
+
+_EXIT_CODES: Final = ("exit_code", "exitCode", "returncode", "return_code", "exit_status")
+_TIMES: Final = ("timestamp", "created_at", "created", "ts", "time", "date")
+_RESULT_IDS: Final = ("tool_call_id", "tool_use_id", "call_id", "toolCallId")
+_CALL_IDS: Final = ("id", "tool_call_id", "call_id", "toolCallId")
+_ARGUMENTS: Final = ("arguments", "args", "input", "parameters", "kwargs")
+
+
+def message_from(value: Any) -> Message:
+    """Make a :class:`Message` of a decoded object; fields of a wrong type count as absent.
+
+    Raises:
+        TypeError: the value is no object.
+    """
+    if not isinstance(value, dict):
+        raise TypeError("a message is an object")
+    get = value.get
+    places = [value, *(a for a in (get("metadata"), get("_metadata"), get("extra")) if isinstance(a, dict))]
+    content: Any = get("content", value.get("result", NOTHING))
+    return Message(
+        role=_text(get("role")),
+        content=content,
+        tool_calls=_calls(get("tool_calls")),
+        function_call=_function(get("function_call")),
+        tool_call_id=_id(value, _RESULT_IDS),
+        name=_text(get("name")) or _text(get("tool_name")),
+        is_error=_flag(get("is_error"), get("isError")),
+        success=_flag(get("success"), get("ok")),
+        error=get("error", NOTHING),
+        status=_text(get("status")),
+        exit_code=next((code for place in places for code in integers(place, _EXIT_CODES)), None),
+        model=_text(get("model")),
+        usage=get("usage", NOTHING),
+        timestamp=next((at for place in places for at in _moments(place)), None),
+        conversation_id=_id(value, ("conversation_id", "session_id", "thread_id")),
+    )
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _id(value: Mapping[str, Any], names: Sequence[str]) -> str | None:
+    """The first of some members that is an id: text, or an integer written as text."""
+    for name in names:
+        found = value.get(name)
+        if isinstance(found, (str, int)) and not isinstance(found, bool):
+            return str(found)
+    return None
+
+
+def _flag(*values: Any) -> bool | None:
+    return next((v for v in values if isinstance(v, bool)), None)
+
+
+def integers(value: Mapping[str, Any], names: Sequence[str]) -> list[int]:
+    """Those of some members that are integers, in the order of the names."""
+    found = (value.get(name) for name in names)
+    return [v for v in found if isinstance(v, int) and not isinstance(v, bool)]
+
+
+def _moments(value: Mapping[str, Any]) -> list[str | int | float]:
+    found = (value.get(name) for name in _TIMES)
+    return [v for v in found if isinstance(v, (str, int, float)) and not isinstance(v, bool)]
+
+
+def from_text(value: Any) -> Any:
+    """A list or object that was written as JSON text, decoded; anything else as it is."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
+        try:
+            return tolerant_loads(value.encode("utf-8", "surrogatepass"))
+        except ValueError:
+            return value
+    return value
+
+
+def calls_in(content: Any) -> list[ToolCall] | None:
+    """Calls that stand as blocks in a decoded content."""
+    if not isinstance(content, list):
+        return None
+    return _calls([block for block in content if isinstance(block, dict) and block.get("type") == "tool_call"])
+
+
+def _calls(value: Any) -> list[ToolCall] | None:
+    """Calls of a list; an entry that is no object becomes a call without a name."""
+    value = from_text(value)
+    if not isinstance(value, list) or not value:
+        return None
+    return [_call(entry) if isinstance(entry, dict) else ToolCall(Function()) for entry in value]
+
+
+def _call(value: dict[str, Any]) -> ToolCall:
+    function = _function(value.get("function")) or _function(value.get("custom"))
+    if function is None:
+        names = (_text(value.get(field)) for field in ("function", "name", "tool_name"))
+        function = _named(value, next((name for name in names if name is not None), None))
+    return ToolCall(function, id=_id(value, _CALL_IDS))
+
+
+def _function(value: Any) -> Function | None:
+    return _named(value, _text(value.get("name"))) if isinstance(value, dict) else None
+
+
+def _named(value: dict[str, Any], name: str | None) -> Function:
+    function = Function(name)
+    for field in _ARGUMENTS:
+        if field in value:
+            function.arguments = value[field]
+            break
+    return function
+
+
+def usage_of(value: Any) -> Usage | None:
+    """Token counts under the names of either big API, as recorded; ``None`` if there are none."""
+    if not isinstance(value, dict):
+        return None
+    details = value.get("prompt_tokens_details") or value.get("input_tokens_details")
+    cached = {**value, **details} if isinstance(details, dict) else value
+    usage = Usage(
+        input=_count(value, "prompt_tokens", "input_tokens"),
+        output=_count(value, "completion_tokens", "output_tokens"),
+        cache_read=_count(cached, "cache_read_input_tokens", "cached_tokens"),
+        cache_write=_count(value, "cache_creation_input_tokens", "cache_write_tokens"),
+    )
+    return None if usage == Usage() else usage
+
+
+def _count(value: Mapping[str, Any], *names: str) -> int | None:
+    return next((n for n in integers(value, names) if n >= 0), None)

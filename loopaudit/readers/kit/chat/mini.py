@@ -1,0 +1,42 @@
+"""Tells the messages of mini-swe-agent from other chats: results begin with a return code."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from loopaudit.core import regex
+
+RETURN_CODE: Final = regex.lazy(
+    r"\s*(?:<exception>.*?</exception>\s*)?<returncode>(-?\d{1,10})</returncode>", re.DOTALL
+)
+"""How the result of a command begins."""
+
+
+def return_code(text: str) -> int | None:
+    """The return code at the beginning of a result."""
+    found = RETURN_CODE.match(text[:8192])
+    return int(found[1]) if found else None
+
+
+def is_mini(messages: list[Any]) -> bool:
+    """Whether a user's message among the first ones is the result of a command."""
+    for message in messages[:50]:
+        if isinstance(message, dict) and message.get("role") == "user":
+            content = message.get("content")
+            if isinstance(content, list) and content and isinstance(content[0], dict):
+                content = content[0].get("text")
+            if isinstance(content, str) and RETURN_CODE.match(content[:8192]):
+                return True
+    return False
+
+
+def mini_root(root: Any) -> str | None:
+    """How a document says that mini-swe-agent wrote it; ``None`` if it does not."""
+    if isinstance(root, dict):
+        name, info = root.get("trajectory_format"), root.get("info")
+        if isinstance(name, str) and name.startswith("mini-swe-agent"):
+            return "trajectory_format mini-swe-agent"
+        if isinstance(info, dict) and "mini_version" in info:
+            return "info with mini_version"
+    return None

@@ -1,0 +1,201 @@
+"""Reads files of messages with roles: messages, conversations or requests, line by line or whole.
+
+A line equal to the line before it is a copy; a row that goes on with the row before it (a log of
+requests, each with all messages so far) goes on with its session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from loopaudit.core.canonical import NOT_JSON, digest, dump, parse
+from loopaudit.core.events import content_text
+from loopaudit.core.tools import declared_schemas
+from loopaudit.readers.emit import Emitter
+from loopaudit.readers.kit.chat.message import Message, decoded, message_decoder, message_from
+from loopaudit.readers.kit.chat.rows import Row, end_of, id_of, is_message, model_of, response_of, rows_of, tools_of
+from loopaudit.readers.kit.chat.tell import Chat, prose
+from loopaudit.readers.lines import same_line
+from loopaudit.readers.source import Source, tolerant_loads
+
+MAX_MISSES: Final = 32
+"""Messages in an unusual spelling, one after the other, until the fast decoder is given up."""
+
+
+def read_chat(source: Source, emit: Emitter, parts_of: Callable[[Message, int], list[Message]] | None = None) -> None:
+    """Report every conversation of a source in file order.
+
+    ``parts_of`` makes of one recorded message and its line those that it stands for: where results are blocks
+    inside a user's message, one for each result and one for the text.
+    """
+    probe = source.probe()
+    is_log = probe.shape == "records" and any(is_message(r) for r in probe.records)
+    reading = ChatReading(emit, is_log=is_log, parts_of=parts_of or _as_it_is)
+    if probe.shape == "document":
+        reading.value(source.document())
+    else:
+        reading.several = len(probe.records) > 1
+        reading.lines(source)
+
+
+def _as_it_is(message: Message, line: int) -> list[Message]:
+    return [message]
+
+
+class ChatReading:
+    """What has to be remembered between the messages and rows of one file."""
+
+    def __init__(
+        self, emit: Emitter, *, is_log: bool, parts_of: Callable[[Message, int], list[Message]] = _as_it_is
+    ) -> None:
+        self.emit = emit
+        self._parts_of = parts_of
+        self.chat = Chat(emit, is_log=is_log)
+        self.several = False
+        self._names: dict[str, int] = {}
+        self._conversation: str | None = None
+        self._rows = 0
+        self._sent: list[bytes] = []
+        """Marks of the messages of the row before, without its response."""
+        self._told: list[bytes] = []
+        """The same with its response."""
+
+    # -- one message or one conversation a line --------------------------------------------
+
+    def lines(self, source: Source) -> None:
+        """Report every line."""
+        decode = message_decoder().decode
+        before = b""
+        misses = 0
+        for number, line in source.lines():
+            is_equal = same_line(line, before)
+            before = line
+            message: Message | None = None
+            if misses < MAX_MISSES:
+                try:
+                    message = decode(line)
+                    misses = 0
+                except (ValueError, RecursionError):
+                    misses += 1
+            if message is None or message.role is None:
+                try:
+                    value = tolerant_loads(line)
+                except ValueError as error:
+                    source.bad_line(number, line, error)
+                    continue
+                if not is_message(value):
+                    if is_equal:
+                        self.emit.copied("repeated_record", "the line stands twice in a row", line=number)
+                    else:
+                        self.value(value, number)
+                    continue
+                message = message_from(value)
+            if is_equal and self._is_copy(message):
+                self.emit.copied("repeated_message", "the same message stands twice in a row", line=number)
+                continue
+            if message.conversation_id is not None and message.conversation_id != self._conversation:
+                self._switch(message.conversation_id, number)
+            for part in self._parts_of(message, number):
+                self.chat.tell(part, number)
+
+    def _is_copy(self, message: Message) -> bool:
+        """Whether a line equal to the one before it is a copy that the emitter cannot tell by ids.
+
+        Equal results without ids may belong to parallel calls. Equal calls without ids may be
+        a loop in a recording without results; where results are recorded one would stand
+        between them.
+        """
+        if message.role == "assistant":
+            if message.tool_calls:
+                return self.emit.totals.results > 0 and not any(call.id for call in message.tool_calls)
+            return message.function_call is None or self.emit.totals.results > 0
+        return message.role in ("user", "human", "system", "developer") and not self.chat.is_person(message)
+
+    def _switch(self, conversation: str, line: int) -> None:
+        if conversation in self._names:
+            self.emit.problem("split_session", "the lines of this conversation do not stand together", line=line)
+        self._conversation = conversation
+        self.chat.begin(self._unique(conversation))
+
+    # -- rows ------------------------------------------------------------------------------
+
+    def value(self, value: Any, line: int = 0) -> None:
+        """Report a decoded line or document that is no single message."""
+        rows = rows_of(value)
+        if rows is None:
+            tools = declared_schemas(tools_of(value)) if isinstance(value, dict) else {}
+            if tools and value.get("messages", []) == []:
+                self.emit.tools(tools)
+            else:
+                self.emit.problem("unknown_record", "neither a message nor a conversation", line=line)
+            return
+        self.several = self.several or len(rows) > 1
+        for row in rows:
+            self._row(row, line)
+
+    def _row(self, row: Row, line: int) -> None:
+        response = response_of(row.facts) if row.facts else None
+        if not row.messages and response is None:
+            self.emit.problem("unknown_record", "an entry that is no conversation", line=line)
+            return
+        self._rows += 1
+        messages = []
+        for value in row.messages:
+            try:
+                messages += self._parts_of(message_from(value), line)
+            except TypeError:
+                self.emit.problem("bad_message", "an entry of a message list that is no object", line=line, damage=True)
+        sent = [_mark(m) for m in messages]
+        told = sent
+        if response is not None:
+            answer = self._parts_of(message_from(response), line)
+            marks = [_mark(part) for part in answer]
+            if sent[-len(marks) :] != marks:
+                messages += answer
+                told = [*sent, *marks]
+        known = self._known(told)
+        self._sent, self._told = sent, told
+        if not known:
+            self._begin(row)
+        model = model_of(row.facts)
+        for message in messages[known:]:
+            self.chat.tell(message, line, model)
+        end = end_of(row.facts)
+        if end is not None:
+            self.emit.boundary("end", end, line=line)
+
+    def _known(self, marks: list[bytes]) -> int:
+        """How many messages of a row were told with the row before, if it continues that row."""
+        for earlier in (self._told, self._sent):
+            length = len(earlier)
+            if length < len(marks) and marks[:length] == earlier and any(mark[:1] == _ANSWER for mark in earlier):
+                return length
+        return 0
+
+    def _begin(self, row: Row) -> None:
+        name = id_of(row.facts)
+        if name is not None or self.several:
+            self.chat.begin(self._unique(str(self._rows) if name is None else name))
+        tools = declared_schemas(tools_of(row.facts))
+        if tools:
+            self.emit.tools(tools)
+
+    def _unique(self, name: str) -> str:
+        times = self._names[name] = self._names.get(name, 0) + 1
+        return name if times == 1 else self._unique(f"{name}~{times}")
+
+
+_ANSWER: Final = b"a"
+
+
+def _mark(message: Message) -> bytes:
+    """Stands for a message where rows are compared: a letter for its role, and a digest."""
+    calls = []
+    for call in message.tool_calls or ():
+        sent = call.function.sent
+        value = parse(sent) if isinstance(sent, str) else sent
+        calls.append((call.function.name, sent if value is NOT_JSON else value))
+    content = decoded(message.content)
+    text = prose(content) if message.role == "assistant" else content_text(content)
+    return str(message.role)[:1].encode("utf-8", "replace") + digest(dump([text.strip(), calls, message.tool_call_id]))

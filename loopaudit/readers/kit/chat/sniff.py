@@ -1,0 +1,121 @@
+"""Recognises chats of the Chat Completions API by a probe, and leaves alone what only looks so.
+
+Many formats keep lists of objects with ``role`` and ``content``. A chat is claimed where calls or
+results stand in it as the API has them; one without any, only if nothing in it hints at
+another format, above all at calls written into the prose.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from loopaudit.core import regex
+from loopaudit.readers.kit.chat.goose import is_header
+from loopaudit.readers.kit.chat.message import from_text
+from loopaudit.readers.kit.chat.moltis import is_moltis
+from loopaudit.readers.kit.chat.rows import is_message, response_of, rows_of
+from loopaudit.readers.kit.chat.tell import prose
+from loopaudit.readers.kit.cline import is_history
+from loopaudit.readers.source import Probe
+
+MAX_SAMPLE: Final = 1000
+"""Messages looked at, at most."""
+
+ROLES: Final = frozenset({"system", "developer", "user", "human", "assistant", "tool", "function", "tool_result"})
+
+_FOREIGN_KEYS: Final = frozenset({"parts", "message_type", "message", "payload", "parentUuid", "turn_idx"})
+"""Members of messages of other formats."""
+
+_FOREIGN_ROOTS: Final = frozenset(
+    {"trajectory_format", "schema_version", "environment", "replay_config", "projectHash", "mistake_agent", "eval"}
+)
+"""Members of the documents of other formats that have lists of messages too."""
+
+_FOREIGN_BLOCKS: Final = frozenset({"tool_use", "tool_result", "tool-call", "tool-result", "toolCall", "toolRequest"})
+
+_ITEMS: Final = ("function_call", "function_call_output")
+"""Items of the Responses API, between which plain messages may stand."""
+
+_PLAIN_KEYS: Final = frozenset(
+    "role content name id refusal annotations audio weight tool_calls function_call tool_call_id reasoning "
+    "reasoning_content timestamp created_at created metadata _metadata".split()
+)
+_TEXT_ACTIONS: Final = regex.lazy(
+    r"<(?:function=|tool_call|tool_use|invoke|function_calls|execute_|read_file|write_to_file|returncode)|```\w*\n",
+    re.I,
+)
+"""Calls written into prose: the mark of formats that only look like plain chats."""
+
+
+def sniff(probe: Probe) -> str | None:
+    """Claim messages with ``tool_calls`` or results of role ``tool``, or a plain chat."""
+    messages, roots = sample(probe)
+    if any(not _FOREIGN_ROOTS.isdisjoint(root) or "mini_version" in _info(root) for root in roots):
+        return None
+    known = [m for m in messages if isinstance(m, dict) and isinstance(m.get("role"), str)]
+    if not known or any(_is_foreign(m) for m in known) or any(is_header(r) for r in probe.dicts):
+        return None
+    if any(isinstance(m, dict) and "role" not in m and m.get("type") in _ITEMS for m in messages):
+        return None
+    if any("<tool_call>" in prose(m.get("content")) for m in known if m["role"] == "assistant" and not _has_calls(m)):
+        return None
+    if any(_has_calls(m) for m in known):
+        return "messages with tool_calls, or results with role tool"
+    if is_history(known):
+        return None
+    roles = {m["role"] for m in known}
+    if {"user", "assistant"} <= roles and all(_PLAIN_KEYS.issuperset(m) and not _acts_in_text(m) for m in known):
+        return "messages with role and content"
+    return None
+
+
+def sample(probe: Probe) -> tuple[list[Any], list[dict[str, Any]]]:
+    """Messages of a probe, whatever is around them, and the objects around them."""
+    if probe.document is None:
+        lines = [r for r in probe.dicts if is_message(r)]
+        if lines:
+            return lines, []
+    values = probe.records if probe.document is None else [probe.document]
+    messages: list[Any] = []
+    roots: list[dict[str, Any]] = []
+    for value in values:
+        if is_message(value):
+            messages.append(value)
+        elif isinstance(value, dict):
+            roots.append(value)
+        for row in rows_of(value) or []:
+            roots.append(dict(row.facts))
+            messages += row.messages
+            response = response_of(row.facts) if row.facts else None
+            if response is not None:
+                messages.append(response)
+            if len(messages) > MAX_SAMPLE:
+                return messages, roots
+    return messages, roots
+
+
+def _info(root: dict[str, Any]) -> Any:
+    info = root.get("info")
+    return info if isinstance(info, dict) else {}
+
+
+def _is_foreign(message: dict[str, Any]) -> bool:
+    if message["role"] not in ROLES or not _FOREIGN_KEYS.isdisjoint(message) or is_moltis(message):
+        return True
+    content = message.get("content")
+    if isinstance(content, list):
+        return any(isinstance(b, dict) and str(b.get("type")) in _FOREIGN_BLOCKS for b in content)
+    return message["role"] == "user" and isinstance(content, str) and "<returncode>" in content[:4096]
+
+
+def _has_calls(message: dict[str, Any]) -> bool:
+    role = message["role"]
+    if role == "assistant":
+        calls = from_text(message.get("tool_calls"))
+        return (isinstance(calls, list) and bool(calls)) or isinstance(message.get("function_call"), dict)
+    return role in ("tool", "function", "tool_result")
+
+
+def _acts_in_text(message: dict[str, Any]) -> bool:
+    return message["role"] == "assistant" and _TEXT_ACTIONS.search(prose(message.get("content"))) is not None

@@ -1,0 +1,261 @@
+"""Tells an emitter the messages of a chat, in order: what is a turn, a batch, a result.
+
+A batch is one assistant message. A result is paired by its id; without one, with the calls of
+the newest response that has open calls, in their order (by name where it gives one). A user
+message is a person's unless it consists of blocks that a harness adds on its own, or is the
+summary that a compaction left in the place of the history.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from msgspec import Raw, Struct
+
+from loopaudit.core import regex
+from loopaudit.core.events import Call, Status, content_text
+from loopaudit.readers.emit import Emitter
+from loopaudit.readers.kit.chat.message import NOTHING, Message, ToolCall, calls_in, decoded, usage_of
+
+TEXT_BLOCKS: Final = frozenset({"text", "output_text", "input_text", "refusal"})
+"""Types of the content blocks that are an assistant's prose."""
+
+_REMINDER = regex.lazy(
+    r"\s*<(system[-_]reminder|environment_details|environment_context|user_instructions|user-prompt-submit-hook"
+    r"|local-command-caveat|local-command-stdout|task-notification|ide_selection|ide_opened_file)\b[^>]*>"
+)
+_COMPACTED = regex.lazy(
+    r"\s*(?:[\[<(*](?:[^\]>)\n]{0,80}[^a-z\]>)\n])?compact(?:ed|ion)(?![a-z])"
+    r"|[\[<(](?:conversation|context|history|session)[ _-]summary\b"
+    r"|this session is being continued from a previous conversation"
+    r"|the conversation history before this point was (?:compacted|summari[sz]ed)"
+    r"|another language model started to solve this problem)",
+    re.IGNORECASE,
+)
+_INTERRUPTED = regex.lazy(r"\s*\[request interrupted by (?:the )?user", re.IGNORECASE)
+
+
+def prose(content: Any) -> str:
+    """The text of a decoded content of an assistant, without blocks that are calls or reasoning."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    return "\n".join(
+        content_text(block)
+        for block in content
+        if not isinstance(block, dict) or str(block.get("type", "text")) in TEXT_BLOCKS
+    )
+
+
+def is_reminder(text: str) -> bool:
+    """Whether a message consists only of blocks that a harness adds on its own."""
+    start = 0
+    while match := _REMINDER.match(text, start):
+        end = text.find(f"</{match[1]}>", match.end())
+        if end < 0:
+            return True
+        start = end + len(match[1]) + 3
+    return start > 0 and not text[start:].strip()
+
+
+def is_compaction(text: str) -> bool:
+    """Whether a message is the summary that a compaction put in the place of the history."""
+    return _COMPACTED.match(text) is not None
+
+
+# -- how a result ended --------------------------------------------------------------------
+
+_FAILED: Final = frozenset({"error", "failed", "failure", "errored", "timeout", "timed_out"})
+_DONE: Final = frozenset({"success", "ok", "completed", "succeeded", "done"})
+_REFUSED: Final[Mapping[str, Status]] = {
+    "denied": "denied",
+    "rejected": "denied",
+    "refused": "denied",
+    "cancelled": "cancelled",
+    "canceled": "cancelled",
+    "aborted": "cancelled",
+    "interrupted": "cancelled",
+}
+
+
+class Outcome(Struct, gc=False):
+    """What a result message says of success: the emitter's arguments of the same names."""
+
+    failed: bool | None = None
+    status: Status | None = None
+    error: str = ""
+
+
+PLAIN: Final = Outcome()
+"""A result that says nothing of success."""
+
+
+def outcome_of(message: Message) -> Outcome:
+    """Read the fields by which some harnesses tell failures; the plain API has none."""
+    if message.error is NOTHING and message.status is None and message.success is None:
+        return PLAIN if message.is_error is None else Outcome(message.is_error)
+    found = Outcome()
+    flags = [message.is_error, None if message.success is None else not message.success]
+    if message.error is not NOTHING:
+        error = decoded(message.error)
+        flags.append(bool(error))
+        if isinstance(error, dict):
+            error = error.get("message") or error.get("type") or error
+        if error and error is not True:
+            found.error = content_text(error)
+    if message.status is not None:
+        word = message.status.lower()
+        found.status = _REFUSED.get(word)
+        flags.append(True if word in _FAILED else False if word in _DONE else None)
+    if True in flags:
+        found.failed = True
+    elif False in flags:
+        found.failed = False
+    return found
+
+
+# -- telling the emitter -------------------------------------------------------------------
+
+
+class Chat:
+    """Reports the messages of a transcript, one conversation after the other.
+
+    ``is_log`` says that the messages were appended one by one, so that one may stand there
+    twice. In a list that was kept as a whole a call is never there twice: one with the id of a
+    call that is answered already is a new call.
+    """
+
+    def __init__(self, emit: Emitter, *, is_log: bool) -> None:
+        self._emit = emit
+        self._responses = 0
+        self._newest: list[Call] = []
+        """Calls of the newest response that has any."""
+        self._shared: dict[str, list[Call]] = {}
+        """Those of them whose id does not tell them from other calls, by that id."""
+        self._asked: dict[str, Call] | None = None if is_log else {}
+        """The newest call of each id."""
+
+    def begin(self, session: str) -> None:
+        """Begin another conversation."""
+        self._newest = []
+        self._shared = {}
+        if self._asked is not None:
+            self._asked = {}
+        self._emit.session(session)
+
+    def tell(self, message: Message, line: int = 0, model: str | None = None) -> None:
+        """Report one message; ``model`` is the conversation's, where the message has none."""
+        role = message.role
+        if role == "assistant":
+            self._response(message, line, model)
+        elif role in ("tool", "function", "tool_result"):
+            self._result(message, line)
+        elif role in ("user", "human"):
+            self._person(message, line)
+        elif role not in ("system", "developer"):
+            self._emit.problem("unknown_role", "a message of an unknown role", line=line)
+        elif is_compaction(content_text(decoded(message.content))):
+            self._emit.boundary("compaction", line=line, at=message.timestamp)
+
+    def _response(self, message: Message, line: int, model: str | None) -> None:
+        self._responses += 1
+        emit = self._emit
+        key = f"m{self._responses}"
+        at = message.timestamp
+        model = message.model or model
+        content = decoded(message.content)
+        listed = message.tool_calls or calls_in(content)
+        if not listed and message.function_call is not None:
+            listed = [ToolCall(message.function_call)]
+        text = prose(content)
+        if not listed:
+            emit.say(text, key=key, line=line, at=at, model=model)
+        else:
+            if not self._calls(listed, key, line, at, model):
+                return
+            if text:
+                emit.say(text, key=key, line=line, at=at, model=model)
+        if message.usage is not NOTHING:
+            usage = usage_of(decoded(message.usage))
+            if usage is not None:
+                emit.usage(usage, key=key, model=model)
+
+    def _calls(self, listed: list[ToolCall], key: str, line: int, at: str | float | None, model: str | None) -> bool:
+        """Report the calls of one response; false where all of them are copies."""
+        emit = self._emit
+        told: list[Call] = []
+        by_id: dict[str, list[Call]] = {}
+        for place, entry in enumerate(listed):
+            name = entry.function.name
+            if name is None:
+                emit.problem("nameless_call", "a call without the name of its tool", line=line)
+                name = ""
+            own = entry.id or None
+            twins = [other for other in listed[:place] if other.id == own] if own in by_id else []
+            # Two different calls under one id: the later one goes without, or it would hide the first.
+            hides = bool(twins) and not any(_same(entry, twin) for twin in twins)
+            if self._asked is not None and own in self._asked:
+                hides = hides or self._asked[own].result is not None
+            call = emit.call(
+                name, entry.function.sent, id=None if hides else own, key=key, line=line, at=at, model=model
+            )
+            if call is None:
+                continue
+            told.append(call)
+            if own is not None:
+                by_id.setdefault(own, []).append(call)
+                if self._asked is not None:
+                    self._asked[own] = call
+        if told:
+            self._newest = told
+            self._shared = {own: calls for own, calls in by_id.items() if len(calls) > 1 or calls[0].id != own}
+        return bool(told)
+
+    def _result(self, message: Message, line: int) -> None:
+        content: Any = message.content
+        if isinstance(content, Raw):
+            content = "" if content is NOTHING else bytes(content)
+        outcome = outcome_of(message)
+        self._emit.result(
+            self._answered(message),
+            content,
+            failed=outcome.failed,
+            status=outcome.status,
+            exit_code=message.exit_code,
+            error=outcome.error,
+            line=line,
+            at=message.timestamp,
+        )
+
+    def _answered(self, message: Message) -> str | None:
+        """The id of the call that a result answers; ``None`` where it has none and no call waits."""
+        given = message.tool_call_id
+        if given and given not in self._shared:
+            return given
+        waiting = [call for call in (self._shared[given] if given else self._newest) if call.result is None]
+        named = [call for call in waiting if call.name == message.name]
+        return next((call.id for call in (*named, *waiting)), given)
+
+    @staticmethod
+    def is_person(message: Message) -> bool:
+        """Whether a message is a person's: a turn, not something a harness wrote for itself."""
+        if message.role not in ("user", "human"):
+            return False
+        text = content_text(decoded(message.content))
+        return not (is_compaction(text) or _INTERRUPTED.match(text) or is_reminder(text))
+
+    def _person(self, message: Message, line: int) -> None:
+        text = content_text(decoded(message.content))
+        if is_compaction(text):
+            self._emit.boundary("compaction", line=line, at=message.timestamp)
+        elif _INTERRUPTED.match(text):
+            self._emit.boundary("interrupt", line=line, at=message.timestamp)
+        elif not is_reminder(text):
+            self._emit.turn(text, line=line, at=message.timestamp)
+
+
+def _same(one: ToolCall, other: ToolCall) -> bool:
+    return one.function.name == other.function.name and one.function.sent == other.function.sent

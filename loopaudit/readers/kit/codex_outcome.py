@@ -1,0 +1,118 @@
+"""What a Codex output tells of its call: success flag, refusal, exit code.
+
+Outputs are looked at as JSON text, because most are never decoded. Each generation of Codex
+tells the exit code in another place: in metadata at the end of a JSON text, or in header lines
+before ``Output:``. What a program itself printed is never taken for either.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final
+
+from msgspec import Raw
+
+from loopaudit.core import canonical, regex
+from loopaudit.core.events import Status, decode_value
+
+Outcome = tuple[Any, bool | None, Status | None, int | None]
+"""What an output tells: the text the model saw, the flag, the label, the exit code."""
+
+# These look at JSON text, where a line feed is the two characters ``\n`` and a quote is ``\"``.
+# The writer's own header stands before ``Output:``; what a program printed stands behind it.
+_HEADER = regex.lazy(
+    rb'"(?:(?:[A-Z][^\\"]{0,120})?\\n){0,8}?'
+    rb'(?:Output:|(?:Process exited with code|Exit code:) (-?\d{1,10})(?:\\n|"|\Z))'
+)
+_TAIL = regex.lazy(rb',\\"metadata\\":\{\\"exit_code\\":(-?\d{1,10}),\\"duration_seconds\\":[-+.0-9eE]{1,32}\}\}"\Z')
+_DENIED = regex.lazy(
+    rb'"(?:(?:exec command|patch) rejected\b|rejected by user|user (?:rejected|declined) \w'
+    rb"|This action was rejected due to unacceptable risk|Command blocked by \w{1,40} hook\b"
+    rb"|approval policy is [\w()]{1,40}; reject command|MCP tool call requires approval, but approval policy is "
+    rb"|exec_command failed for .{0,1500}?\bRejected\("
+    rb'|(?:rejected|denied)\.?"\Z)',
+    re.DOTALL,
+)
+_CANCELLED = regex.lazy(
+    rb'"(?:Wall time: [\d.]{1,16} seconds\\n)?(?:command )?aborted(?: by user)?(?: after [\d.]{1,16} ?s(?:econds)?)?'
+    rb'\.?"\Z|"user cancelled \w'
+)
+_REFUSAL_LENGTH: Final = 4096
+"""A refusal is the whole output; longer ones are programs that print such words."""
+
+
+def outcome(raw: bytes) -> Outcome:
+    """What the JSON of an ``output`` field tells of its call.
+
+    The output itself is not changed: the model saw the header lines and the JSON text around
+    the program's output. Only ``{content, success}`` objects are unpacked to their content.
+    """
+    first = raw[:1]
+    if first == b'"':
+        status, code = ending(raw)
+        return raw, None, status, code
+    if first == b"{":
+        return _object_outcome(raw)
+    if first == b"[":
+        return raw, None, *ending(_first_text(decode_value(raw)))
+    return raw, None, None, None
+
+
+def ending(raw: bytes) -> tuple[Status | None, int | None]:
+    """Label and exit code told by the JSON of an output text.
+
+    The exit code stands in the metadata at its end or in the header lines at its beginning.
+    ``denied`` and ``cancelled`` are told by the whole text: longer texts, and those that
+    begin in another way, come from programs that print such words.
+    """
+    if raw.startswith(b'"{'):
+        match = _TAIL.search(raw, max(0, len(raw) - 200))
+        if match is None:
+            return None, _metadata(canonical.parse(str(decode_value(raw)))) if b'\\"exit_code\\":' in raw else None
+    else:
+        match = _HEADER.match(raw)
+    if match is not None:
+        code = match[1]
+        return None, None if code is None else int(code)
+    if len(raw) > _REFUSAL_LENGTH:
+        return None, None
+    if _CANCELLED.match(raw):
+        return "cancelled", None
+    return ("denied" if _DENIED.match(raw) else None), None
+
+
+def _metadata(value: Any) -> int | None:
+    metadata = value.get("metadata") if isinstance(value, dict) else None
+    code = metadata.get("exit_code") if isinstance(metadata, dict) else None
+    return code if isinstance(code, int) and not isinstance(code, bool) else None
+
+
+def _object_outcome(raw: bytes) -> Outcome:
+    value = decode_value(raw)
+    if not isinstance(value, dict):
+        return raw, None, None, None
+    success = value.get("success")
+    failed = not success if isinstance(success, bool) else None
+    if "content" not in value:
+        return raw, failed, None, _metadata(value)
+    return value["content"], failed, *ending(_first_text(value["content"]))
+
+
+def _first_text(content: Any) -> bytes:
+    """The JSON of the first text of a decoded content, or nothing."""
+    if isinstance(content, list):
+        texts = (item.get("text") for item in content if isinstance(item, dict))
+        content = next((text for text in texts if isinstance(text, str)), None)
+    return json.dumps(content).encode() if isinstance(content, str) else b""
+
+
+def mcp_success(result: Raw) -> bool | None:
+    """The flag in the ``result`` of an MCP call: ``{Ok: {content, isError}}`` or ``{Err: text}``."""
+    value = decode_value(bytes(result))
+    if not isinstance(value, dict):
+        return None
+    inner = value.get("Ok")
+    if isinstance(inner, dict):
+        return not (inner.get("is_error") or inner.get("isError"))
+    return False if "Err" in value else None

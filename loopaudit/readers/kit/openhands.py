@@ -1,0 +1,84 @@
+"""What OpenHands writes in both generations, and how events of version 0 are told and taken apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from loopaudit.readers.kit.fields import items, mapping, string
+from loopaudit.readers.kit.whole import guard_notice
+
+RUNNING = -1
+"""The exit code of a command that has not ended."""
+
+
+def exit_code(*places: Mapping[str, Any]) -> int | None:
+    """The first recorded exit code, in ``metadata`` of a place or in the place; ``-1`` counts as none."""
+    for place in places:
+        for code in (mapping(place.get("metadata")).get("exit_code"), place.get("exit_code")):
+            if isinstance(code, int) and not isinstance(code, bool) and code != RUNNING:
+                return code
+    return None
+
+
+def tells_exit(*places: Mapping[str, Any]) -> bool:
+    """Whether an exit code is recorded at all, also that of a command that has not ended."""
+    return any("exit_code" in mapping(place.get("metadata")) or "exit_code" in place for place in places)
+
+
+def stuck(reason: str) -> str | None:
+    """The reason, if it says that the loop detection or the limit of iterations stopped the agent."""
+    return guard_notice(reason) or (reason[:200] if reason == "stuck" else None)
+
+
+# -- version 0 -----------------------------------------------------------------------------
+
+NOISE: Final = frozenset(
+    "thought security_risk confirmation_state is_confirmed action_risk timeout blocking hidden keep_prompt "
+    "kernel_init_code".split()
+)
+"""Members of ``args`` that the program adds to what the model sent."""
+
+_FLAT: Final = frozenset("thought command code content outputs path is_confirmed action_risk".split())
+_FOREIGN: Final = frozenset({"role", "type", "response", "state"})
+"""Members of steps and messages of other formats."""
+
+
+def is_event(value: Any) -> bool:
+    """Whether a value is an event of version 0: an action or an observation, never both."""
+    if not isinstance(value, dict) or not _FOREIGN.isdisjoint(value):
+        return False
+    action, observation = value.get("action"), value.get("observation")
+    if (action is None) == (observation is None) or not isinstance(action or observation, str):
+        return False
+    if "source" in value and ("args" in value if observation is None else "extras" in value or "content" in value):
+        return True
+    return not _FLAT.isdisjoint(value) or "args" in value or "extras" in value
+
+
+def is_pair(value: Any) -> bool:
+    """Whether a value is an action with its observation, as the oldest files have them."""
+    return isinstance(value, list) and len(value) == 2 and all(is_event(event) for event in value)
+
+
+def own_arguments(kind: str, args: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of an action without what the program adds. To think, the thought is the argument."""
+    noise = NOISE - {"thought"} if kind == "think" else NOISE
+    return {name: value for name, value in args.items() if name not in noise}
+
+
+def sent_by_model(metadata: Mapping[str, Any], response: Mapping[str, Any]) -> tuple[str, Any] | None:
+    """Name and arguments as the model sent them, if the event repeats its response."""
+    for call in _calls(response):
+        function = mapping(call.get("function"))
+        name, arguments = string(function.get("name")), function.get("arguments")
+        if call.get("id") == metadata.get("tool_call_id") and name is not None and isinstance(arguments, (str, dict)):
+            return name, arguments
+    return None
+
+
+def _calls(response: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for choice in items(response.get("choices"))[:1]:
+        for call in items(mapping(mapping(choice).get("message")).get("tool_calls")):
+            if isinstance(call, dict):
+                yield call

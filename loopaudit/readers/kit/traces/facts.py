@@ -1,0 +1,102 @@
+"""Facts in the attributes of a model's span: tokens, declared tools, and lists written as numbered attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from loopaudit.core.events import Usage
+from loopaudit.readers.kit.chat.message import from_text
+from loopaudit.readers.kit.fields import items, mapping, string
+from loopaudit.readers.kit.traces.spans import ABSENT
+from loopaudit.readers.kit.whole import tokens
+
+
+def pick(attributes: Mapping[str, Any], names: Iterable[str]) -> Any:
+    """The first of some attributes that is there and not null, or :data:`ABSENT`."""
+    return next((attributes[name] for name in names if attributes.get(name) is not None), ABSENT)
+
+
+def text_of(attributes: Mapping[str, Any], names: Iterable[str]) -> str | None:
+    """The first of some attributes that is a text."""
+    return next((text for name in names if (text := string(attributes.get(name)))), None)
+
+
+def numbered(attributes: Mapping[str, Any], prefix: str) -> Any:
+    """The list that stands under numbered attributes (``llm.input_messages.0.message.role``)."""
+    whole = from_text(attributes.get(prefix))
+    if isinstance(whole, list):
+        return whole
+    tree: dict[str, Any] = {}
+    for name, value in attributes.items():
+        if name.startswith(f"{prefix}."):
+            place = tree
+            *steps, last = name[len(prefix) + 1 :].split(".")
+            for step in steps[:16]:
+                inner = place.get(step)
+                if not isinstance(inner, dict):
+                    inner = place[step] = {}
+                place = inner
+            place[last] = value
+    return _lists(tree) if tree else ABSENT
+
+
+def _lists(tree: dict[str, Any]) -> Any:
+    """A tree whose numbered members are lists again."""
+    inner = {name: _lists(value) if isinstance(value, dict) else value for name, value in tree.items()}
+    if inner and all(name.isdecimal() for name in inner):
+        return [inner[name] for name in sorted(inner, key=int)]
+    return inner
+
+
+def usage_in(attributes: Mapping[str, Any]) -> Usage | None:
+    """Token counts of one model call."""
+
+    def number(*names: str) -> Any:
+        found = pick(attributes, names)
+        return found if isinstance(found, int) else None
+
+    return tokens(
+        number(
+            "gen_ai.usage.input_tokens",
+            "gen_ai.usage.prompt_tokens",
+            "llm.token_count.prompt",
+            "ai.usage.inputTokens",
+            "ai.usage.promptTokens",
+        ),
+        number(
+            "gen_ai.usage.output_tokens",
+            "gen_ai.usage.completion_tokens",
+            "llm.token_count.completion",
+            "ai.usage.outputTokens",
+            "ai.usage.completionTokens",
+        ),
+        read=number(
+            "gen_ai.usage.cache_read.input_tokens",
+            "gen_ai.usage.details.cache_read_tokens",
+            "llm.token_count.prompt_details.cache_read",
+            "ai.usage.cachedInputTokens",
+        ),
+        written=number(
+            "gen_ai.usage.cache_creation.input_tokens",
+            "gen_ai.usage.details.cache_write_tokens",
+            "llm.token_count.prompt_details.cache_write",
+        ),
+    )
+
+
+def tools_in(attributes: Mapping[str, Any]) -> list[Any]:
+    """Declarations of tools."""
+    found = [from_text(tool) for tool in items(from_text(attributes.get("gen_ai.tool.definitions")))]
+    found += [from_text(tool) for tool in items(from_text(attributes.get("ai.prompt.tools")))]
+    for entry in items(numbered(attributes, "llm.tools")):
+        tool = mapping(mapping(entry).get("tool")) or mapping(entry)
+        found.append(from_text(tool.get("json_schema", tool.get("tool.json_schema"))))
+    for entry in items(numbered(attributes, "llm.request.functions")):
+        function = mapping(entry)
+        found.append({**function, "parameters": from_text(function.get("parameters"))})
+    if not found:
+        for tool in items(mapping(from_text(attributes.get("model_request_parameters"))).get("function_tools")):
+            schema = mapping(tool).get("parameters_json_schema")
+            found.append({"name": mapping(tool).get("name"), "parameters": schema})
+    return found

@@ -1,0 +1,143 @@
+"""Which call of a model's output a tool span ran, and which calls are one batch.
+
+A tool span belongs to the call of its id; without ids, to the newest call of its agent with the same name and
+arguments, else to one of the same name in the newest response. A response that comes before any call of the response
+before it has run is a further part of that one. Tool spans that no recorded output asked for are one batch while they
+overlap in time, or stand behind the same model span.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from loopaudit.core.arguments import of_arguments
+from loopaudit.core.events import Call
+from loopaudit.readers.emit import Emitter
+from loopaudit.readers.kit.blocks import Asked
+from loopaudit.readers.kit.chat.message import from_text
+from loopaudit.readers.kit.fields import mapping
+from loopaudit.readers.kit.traces.messages import tool_output
+from loopaudit.readers.kit.traces.spans import ABSENT, Span
+
+NEAR: Final = 8
+"""Responses before a tool span among which its call is looked for, where there is no id."""
+
+
+class Request:
+    """One call in a model's output, and the tool span that ran it."""
+
+    __slots__ = ("asked", "call", "mark", "ran")
+
+    def __init__(self, asked: Asked) -> None:
+        self.asked = asked
+        self.mark = of_arguments(asked.name or "", asked.arguments)[3]
+        self.ran: Span | None = None
+        self.call: Call | None = None
+
+
+class Matching:
+    """The spans of one conversation in order, without inner copies, with their calls and batches.
+
+    ``requests`` are the calls that a model span asked for, ``by_span`` is the call that a tool span ran, both by the
+    ``id()`` of the span; ``keys`` is the batch of a model span, and of a tool span that nobody asked for.
+    """
+
+    def __init__(self, emit: Emitter, spans: list[Span]) -> None:
+        self._emit = emit
+        self.spans = [span for span in spans if not self._is_inner_copy(span)]
+        self.place = {id(span): place for place, span in enumerate(self.spans)}
+        self.requests: dict[int, list[Request]] = {}
+        self.by_span: dict[int, Request] = {}
+        self.keys: dict[int, str] = {}
+        self._match()
+        self._join()
+
+    def _is_inner_copy(self, span: Span) -> bool:
+        """Whether two instrumentations recorded the same tool call, one inside the other."""
+        above = span.above
+        if span.kind != "tool" or above is None or above.kind != "tool" or above.name != span.name:
+            return False
+        if span.arguments is not ABSENT and above.arguments is not ABSENT:
+            marks = [{of_arguments(span.name, one)[3] for one in spellings(s.arguments)} for s in (span, above)]
+            if not marks[0] & marks[1]:
+                return False
+        self._emit.copied("repeated_call", "a tool call inside itself", line=span.line)
+        above.call_id = above.call_id or span.call_id
+        if above.arguments is ABSENT:
+            above.arguments = span.arguments
+        if above.output is ABSENT:
+            above.output = span.output
+        return True
+
+    def _match(self) -> None:
+        by_id: dict[str, list[Request]] = {}
+        for span in self.spans:
+            if span.kind == "model":
+                asked = [asked for said in span.outputs or () for asked in said.content.calls]
+                self.requests[id(span)] = requests = [Request(one) for one in asked]
+                for request in requests:
+                    if request.asked.id:
+                        by_id.setdefault(request.asked.id, []).append(request)
+        recent: dict[str, list[list[Request]]] = {}
+        for span in self.spans:
+            if span.kind == "tool" and span.call_id is None and span.output is not ABSENT:
+                span.call_id = tool_output(span.output).call
+            if span.kind == "model" and self.requests[id(span)]:
+                recent.setdefault(span.agent, []).append(self.requests[id(span)])
+            elif span.kind == "tool":
+                self._find(span, by_id, recent.get(span.agent, [])[-NEAR:])
+
+    def _find(self, span: Span, by_id: dict[str, list[Request]], recent: list[list[Request]]) -> None:
+        found: Request | None = None
+        if span.call_id is not None:
+            found = next((request for request in by_id.get(span.call_id, ()) if request.ran is None), None)
+        if found is None and recent:
+            free = [[r for r in rs if r.ran is None and not (span.call_id and r.asked.id)] for rs in recent]
+            marks = {of_arguments(span.name, value)[3] for value in spellings(span.arguments)}
+            found = next((r for rs in reversed(free) for r in rs if r.mark in marks), None) or next(
+                (r for r in free[-1] if r.asked.name == span.name or not span.is_named), None
+            )
+        if found is not None:
+            found.ran = span
+            self.by_span[id(span)] = found
+
+    def _join(self) -> None:
+        """Give each response its batch, and each tool span that nobody asked for."""
+        before: dict[str, Span] = {}
+        alone: dict[str, Span] = {}
+        for span in self.spans:
+            agent = span.agent
+            if span.kind == "model":
+                last = before.get(agent)
+                goes_on = last is not None and self._goes_on(last, span)
+                self.keys[id(span)] = self.keys[id(last)] if goes_on else span.id
+                before[agent] = span
+                alone.pop(agent, None)
+            elif span.kind == "tool" and id(span) not in self.by_span:
+                last, beside = before.get(agent), alone.get(agent)
+                key = span.id
+                if last is not None and not self.requests[id(last)] and not last.outputs:
+                    key = self.keys[id(last)]
+                elif beside is not None and beside.end is not None and span.start is not None:
+                    key = self.keys[id(beside)] if span.start < beside.end else key
+                self.keys[id(span)] = key
+                alone[agent] = span
+
+    def _goes_on(self, last: Span, span: Span) -> bool:
+        """Whether a response came before any call of the one before it had run."""
+        requests = self.requests[id(last)]
+        ran = [self.place[id(r.ran)] for r in requests if r.ran is not None]
+        if not self.requests[id(span)] or not ran or min(ran) < self.place[id(span)]:
+            return False
+        ids = {request.asked.id for request in requests}
+        return not any(answer.call in ids for said in span.inputs or () for answer in said.content.answers)
+
+
+def spellings(arguments: Any) -> list[Any]:
+    """Arguments of a tool span without what some tracers put around them; as recorded last."""
+    if arguments is ABSENT:
+        return [{}]
+    inner = mapping(from_text(arguments))
+    if set(inner) == {"input"} and isinstance(from_text(inner["input"]), dict):
+        return [from_text(inner["input"]), arguments]
+    return [arguments]

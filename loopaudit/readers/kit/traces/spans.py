@@ -1,0 +1,255 @@
+"""Spans of traces as every tracing format has them, in trees: who called whom, and what is one conversation.
+
+:class:`Span` is what a reader makes of one recorded span. :func:`conversations` sorts spans by their start,
+drops copies, and gives each span its conversation and its agent:
+
+* An *agent* is a span of that kind. One that is started inside a tool call, or inside an agent that itself calls
+  models or tools, is a sub-agent; so is a model call inside a tool call. Agents beside each other are the main
+  agent one after the other (a handoff, a next step), unless they overlap in time.
+* A *conversation* is a trace, or what has the same conversation id. An id counts where the outermost agent has
+  it, or else all model calls of that agent.
+* A model span around other model spans sums up a whole run, and counts as an agent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from loopaudit.core import regex
+from loopaudit.core.events import Status, Usage, seconds
+from loopaudit.readers.emit import Emitter
+from loopaudit.readers.kit.traces.messages import Said
+from loopaudit.readers.kit.whole import Names
+
+MAX_NESTING: Final = 256
+"""Spans above a span that are looked at."""
+
+_NO_ZONE: Final = regex.lazy(r"\d{4}-\d\d-\d\d[T ][\d:.,]+")
+
+Kind = Literal["model", "tool", "agent", "other"]
+
+
+class Absent:
+    """The type of :data:`ABSENT`."""
+
+    __slots__ = ()
+
+
+ABSENT: Final = Absent()
+"""Arguments or an output that the trace does not record; null is a recorded value."""
+
+
+_OLDEST: Final = 946_684_800.0
+_NEWEST: Final = 7_258_118_400.0
+"""Seconds since 1970 that a trace can be of: the years 2000 to 2199."""
+
+_UNITS: Final = (1, 1e3, 1e6, 1e9)
+
+
+def instant(value: Any) -> str | float | None:
+    """A recorded time as text, or in seconds since 1970; ``None`` for what is none.
+
+    Numbers, or texts of digits, are seconds or a thousandth, millionth or billionth of one; JavaScript's SDK writes
+    pairs of seconds and nanoseconds. Text without a zone is UTC.
+    """
+    if isinstance(value, str):
+        if not (value.isdecimal() and value.isascii() and len(value) <= 20):
+            text = f"{value}+00:00" if _NO_ZONE.fullmatch(value) else value
+            moment = seconds(text)
+            return text if moment is not None and _OLDEST <= moment <= _NEWEST else None
+        value = int(value)
+    elif isinstance(value, list) and len(value) == 2 and all(type(part) in (int, float) for part in value):
+        value = value[0] + value[1] / 1e9
+    if type(value) not in (int, float):
+        return None
+    return next((float(value / unit) for unit in _UNITS if _OLDEST <= value / unit <= _NEWEST), None)
+
+
+@dataclass(slots=True, eq=False)
+class Span:
+    """One span. Times are seconds since 1970; ``at`` and ``ended`` are as recorded.
+
+    ``inputs`` and ``outputs`` are a model's messages, ``None`` where they were not recorded. ``name`` is that of
+    the tool or agent; ``is_named`` says that it does not stem from the span's title alone. ``failed`` is the
+    status of the span, ``None`` where the format has none.
+    """
+
+    id: str
+    trace: str
+    line: int = 0
+    kind: Kind = "other"
+    parent: str | None = None
+    name: str = ""
+    is_named: bool = True
+    start: float | None = None
+    end: float | None = None
+    at: str | float | None = None
+    ended: str | float | None = None
+    conversation: str | None = None
+    inputs: list[Said] | None = None
+    outputs: list[Said] | None = None
+    model: str | None = None
+    usage: Usage | None = None
+    tools: list[Any] = field(default_factory=list)
+    call_id: str | None = None
+    arguments: Any = ABSENT
+    output: Any = ABSENT
+    failed: bool | None = None
+    status: Status | None = None
+    error: str = ""
+    agent: str = ""
+    above: Span | None = None
+
+
+@dataclass(slots=True)
+class Conversation:
+    """The spans of one conversation by their start."""
+
+    name: str
+    spans: list[Span] = field(default_factory=list)
+
+
+def conversations(emit: Emitter, recorded: list[Span]) -> list[Conversation]:
+    """Put spans in order, link them, and tell which agent and conversation each belongs to."""
+    spans = _ordered(_distinct(emit, recorded))
+    _link(emit, spans)
+    for span in spans:
+        outer = next((s for s in _up(span) if s.kind == "model"), None) if span.kind == "model" else None
+        if outer is not None:
+            outer.kind = "agent"
+    names = _conversation_names(spans)
+    found: dict[str, Conversation] = {}
+    for span, name in zip(spans, names, strict=True):
+        found.setdefault(name, Conversation(name)).spans.append(span)
+    for conversation in found.values():
+        _Agents(conversation.spans).name()
+    return list(found.values())
+
+
+def _distinct(emit: Emitter, recorded: list[Span]) -> list[Span]:
+    """Spans without copies: exporters send again what was not confirmed."""
+    found: dict[tuple[str, str], Span] = {}
+    for span in recorded:
+        key = (span.trace, span.id)
+        if key in found:
+            emit.copied("repeated_span", "a span of this id stood before", line=span.line)
+        else:
+            found[key] = span
+    return list(found.values())
+
+
+def _ordered(spans: list[Span]) -> list[Span]:
+    """Spans by their start; one without a start stands where the file has it."""
+    last = float("-inf")
+    keyed = []
+    for place, span in enumerate(spans):
+        start = span.start if span.start is not None else last
+        last = start
+        keyed.append((start, place, span))
+    keyed.sort(key=lambda entry: entry[:2])
+    return [span for _, _, span in keyed]
+
+
+def _link(emit: Emitter, spans: list[Span]) -> None:
+    """Set the span above each one. A circle of parents is cut open."""
+    known = {(span.trace, span.id): span for span in spans}
+    for span in spans:
+        if span.parent is not None:
+            span.above = known.get((span.trace, span.parent))
+    checked: set[int] = set()
+    for span in spans:
+        path: set[int] = set()
+        step: Span | None = span
+        while step is not None and id(step) not in checked:
+            path.add(id(step))
+            if step.above is not None and id(step.above) in path:
+                emit.problem("circle", "a span that is its own ancestor", line=step.line, damage=True)
+                step.above = None
+            step = step.above
+        checked |= path
+
+
+def _up(span: Span) -> Iterator[Span]:
+    """The spans above one, nearest first, at most :data:`MAX_NESTING`."""
+    step = span.above
+    for _ in range(MAX_NESTING):
+        if step is None:
+            return
+        yield step
+        step = step.above
+
+
+# -- conversations -------------------------------------------------------------------------
+
+
+def _conversation_names(spans: list[Span]) -> list[str]:
+    """The conversation of each span."""
+    units: list[tuple[str, Span | None]] = []
+    ids: dict[tuple[str, int], set[str | None]] = {}
+    for span in spans:
+        top = next((s for s in reversed([span, *_up(span)]) if s.kind == "agent"), None)
+        units.append((span.trace, top))
+        if span.kind == "model":
+            ids.setdefault((span.trace, id(top)), set()).add(span.conversation)
+    names = []
+    for span, (trace, top) in zip(spans, units, strict=True):
+        own = top.conversation if top is not None else None
+        if own is None:
+            known = ids.get((trace, id(top)), set())
+            if len(known) == 1:
+                own = next(iter(known))
+            elif top is None and None not in known:
+                own = next((s.conversation for s in (span, *_up(span)) if s.conversation is not None), None)
+        names.append(own if own is not None else trace)
+    return names
+
+
+# -- agents --------------------------------------------------------------------------------
+
+
+class _Agents:
+    """Names the agents of one conversation; the main one is ``""``."""
+
+    def __init__(self, spans: list[Span]) -> None:
+        self._spans = spans
+        self._unique = Names()
+        self._names: dict[int, str] = {}
+        self._scopes = {id(span): next((s for s in _up(span) if s.kind in ("agent", "tool")), None) for span in spans}
+        working = (span for span in spans if span.kind in ("model", "tool"))
+        self._active = {id(scope) for span in working if (scope := self._scopes[id(span)]) is not None}
+        self._main: list[Span] = []
+
+    def name(self) -> None:
+        """Set the agent of every span."""
+        for span in self._spans:
+            scope = self._scopes[id(span)]
+            span.agent = "" if scope is None else self._of(scope)
+
+    def _of(self, scope: Span) -> str:
+        known = self._names.get(id(scope))
+        if known is None:
+            self._names[id(scope)] = known = self._new(scope)
+        return known
+
+    def _new(self, scope: Span) -> str:
+        outer = self._scopes.get(id(scope))
+        while outer is not None and outer.kind == "agent" and id(outer) not in self._active:
+            outer = self._scopes.get(id(outer))
+        is_inside = scope.kind == "tool" or outer is not None
+        if not is_inside and not self._overlaps(scope):
+            if id(scope) in self._active:
+                self._main.append(scope)
+            return ""
+        return self._unique.unique(scope.name or scope.kind)
+
+    def _overlaps(self, scope: Span) -> bool:
+        """Whether an agent works at the same time as the main one, beside it."""
+        if id(scope) not in self._active or scope.start is None:
+            return False
+        above = {id(span) for span in _up(scope)}
+        return any(
+            main.end is not None and scope.start < main.end and id(main) not in above
+            for main in self._main[-1:]
+        )  # fmt: skip

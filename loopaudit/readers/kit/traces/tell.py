@@ -1,0 +1,215 @@
+"""Tells an emitter the spans of traces: model calls with their messages, tool calls with their results.
+
+**Calls** are what a model's output asks for, each joined to the tool span that ran it: by id, else by name and
+arguments, else by name. A tool span that no recorded output asked for is a call of its own. Calls in input
+histories are never counted.
+
+**Batch** = the calls of one model span. A response that comes before any call of the response before it has run is
+a further part of that one. Tool spans without a model's output are one batch while they overlap, or stand behind
+the same model span.
+
+**Results** are those of the tool spans, else those in the input of a later model span.
+
+**Turn** = a user message in a model's input that was not there before. Of the history that the first model call of
+an agent brings along, only what stands behind the last answer is new.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from loopaudit.core.events import Call, content_text
+from loopaudit.core.tools import declared_schemas
+from loopaudit.readers.emit import Emitter
+from loopaudit.readers.kit.blocks import Answer
+from loopaudit.readers.kit.chat.tell import is_compaction, is_reminder
+from loopaudit.readers.kit.fields import malformed, unknown_record
+from loopaudit.readers.kit.ledger import Ledger
+from loopaudit.readers.kit.traces.match import Matching, spellings
+from loopaudit.readers.kit.traces.messages import Said, tool_output
+from loopaudit.readers.kit.traces.spans import ABSENT, Span, conversations
+
+
+def tell_spans(emit: Emitter, spans: list[Span]) -> None:
+    """Report all conversations of the recorded spans."""
+    for conversation in conversations(emit, spans):
+        emit.session(conversation.name)
+        _Telling(emit, conversation.spans).tell()
+
+
+class _Telling:
+    def __init__(self, emit: Emitter, spans: list[Span]) -> None:
+        self._emit = emit
+        self._ledger = Ledger(emit)
+        self._matching = Matching(emit, spans)
+        self._spans = self._matching.spans
+        self._place = self._matching.place
+        self._users: dict[str, dict[str, int]] = {}
+        """How often each agent was given each user message."""
+        self._asked = Counter(r.asked.id for requests in self._matching.requests.values() for r in requests)
+        """How many calls have an id."""
+        self._running: set[int] = set()
+        """Numbers of the calls that have a tool span."""
+        self._known = {span.call_id for span in self._spans if span.kind == "tool"}
+        """Ids of calls."""
+        self._written: dict[str, Answer] = {}
+        """Results in inputs by the id of their call."""
+        for span in self._spans:
+            for said in span.inputs or ():
+                for answer in said.content.answers:
+                    if answer.call:
+                        self._written.setdefault(answer.call, answer)
+
+    def tell(self) -> None:
+        """Report everything in order."""
+        for span in self._spans:
+            if span.tools:
+                self._emit.tools(declared_schemas(span.tools))
+        for span in self._spans:
+            if span.kind == "model":
+                self._model(span)
+            elif span.kind == "tool":
+                self._tool(span)
+        for span in self._spans:
+            if span.kind in ("agent", "other") and span.above is None and span.failed:
+                self._emit.boundary("end", span.error or "error", line=span.line, at=span.ended)
+
+    def _model(self, span: Span) -> None:
+        self._inputs(span)
+        if span.failed:
+            self._emit.problem("recorded_error", "a model call that failed", line=span.line)
+            if not span.outputs:
+                return
+        if span.outputs is None:
+            self._emit.problem("not_recorded", "a model call whose answer is not recorded", line=span.line)
+        key = self._matching.keys[id(span)]
+        told: dict[str, Any] = {"key": key, "agent": span.agent, "line": span.line, "at": span.at, "model": span.model}
+        texts = []
+        for said in span.outputs or ():
+            self._losses(said, span.line)
+            texts += said.content.texts
+        requests = self._matching.requests[id(span)]
+        text = "\n".join(filter(None, texts))
+        if text or not requests:
+            self._emit.say(text, **told)
+        for request in requests:
+            asked = request.asked
+            self._known.add(asked.id)
+            request.call = self._ledger.call(asked.name, asked.arguments, id=asked.id, **told)
+            ran = request.ran
+            if ran is not None and request.call is not None:
+                self._running.add(request.call.number)
+            if ran is not None and self._place[id(ran)] < self._place[id(span)]:
+                self._result(ran, request.call)
+        if span.usage is not None:
+            self._emit.usage(span.usage, agent=span.agent, key=key, model=span.model)
+
+    def _inputs(self, span: Span) -> None:
+        if span.inputs is None:
+            self._emit.problem("not_recorded", "a model call whose messages are not recorded", line=span.line)
+            return
+        is_first = span.agent not in self._users
+        given = self._users.setdefault(span.agent, {})
+        last = max((n for n, said in enumerate(span.inputs) if said.speaker == "assistant"), default=-1)
+        times: dict[str, int] = {}
+        for place, said in enumerate(span.inputs):
+            self._losses(said, span.line)
+            self._declared(said)
+            for answer in said.content.answers:
+                self._written_answer(answer, span, is_new=place > last)
+            text = "\n".join(said.content.texts)
+            if said.speaker != "user" or said.content.answers or (not text and not said.content.media):
+                continue
+            times[text] = times.get(text, 0) + 1
+            if times[text] <= given.get(text, 0):
+                continue
+            given[text] = times[text]
+            if is_first and place < last:
+                continue
+            if is_compaction(text):
+                self._emit.boundary("compaction", agent=span.agent, line=span.line, at=span.at)
+            elif not is_reminder(text):
+                self._emit.turn(
+                    text, agent=span.agent, line=span.line, at=span.at, id=f"{span.trace} {span.id} {place}"
+                )
+
+    def _declared(self, said: Said) -> None:
+        if said.tools:
+            self._emit.tools(declared_schemas(said.tools))
+
+    def _losses(self, said: Said, line: int) -> None:
+        for what in said.content.lost:
+            malformed(self._emit, what, line)
+        for kind in said.content.unknown:
+            unknown_record(self._emit, kind, line)
+
+    def _written_answer(self, answer: Answer, span: Span, *, is_new: bool) -> None:
+        """A result in an input: of an open call that no tool span ran."""
+        if answer.call is not None:
+            # Where ids are used again, what stands further back may be the result of an earlier call.
+            is_sure = is_new or self._asked[answer.call] == 1
+            waiting = self._ledger.open(answer.call) if is_sure else []
+        else:
+            waiting = [c for c in self._ledger.waiting() if answer.name in (None, c.name)] if is_new else []
+        waiting = [call for call in waiting if call.number not in self._running]
+        if not waiting:
+            if is_new and answer.call is not None and answer.call not in self._known:
+                self._known.add(answer.call)
+                self._emit.problem("orphan_result", "a result whose call is not in the trace", line=span.line)
+            return
+        self._emit.result(
+            waiting[0].id,
+            answer.output,
+            failed=answer.failed,
+            status=answer.status,
+            exit_code=answer.exit_code,
+            line=span.line,
+            at=span.at,
+        )
+
+    def _tool(self, span: Span) -> None:
+        request = self._matching.by_span.get(id(span))
+        if request is not None:
+            if request.call is not None:
+                self._result(span, request.call)
+            return
+        arguments = span.arguments
+        if arguments is ABSENT:
+            self._emit.problem("not_recorded", "a call whose arguments are not recorded", line=span.line)
+            arguments = {}
+        call = self._ledger.call(
+            span.name,
+            next(iter(spellings(arguments))),
+            id=span.call_id,
+            key=self._matching.keys[id(span)],
+            agent=span.agent,
+            line=span.line,
+            at=span.at,
+        )
+        self._result(span, call)
+
+    def _result(self, span: Span, call: Call | None) -> None:
+        if call is None or call.result is not None:
+            return
+        found = None if span.output is ABSENT else tool_output(span.output)
+        is_told = found is not None or span.failed
+        if found is None and call.id in self._written:
+            found = self._written[call.id]
+            is_told = True
+        if not is_told and span.ended is None:
+            return
+        if not is_told:
+            self._emit.problem("not_recorded", "a call whose result is not recorded", line=span.line)
+        output = "" if found is None else content_text(found.output)
+        failed = span.failed or (found.failed if found is not None and found.failed is not None else span.failed)
+        self._emit.result(
+            call.id,
+            output or (span.error if failed else ""),
+            failed=failed,
+            status=span.status or (found.status if found is not None else None),
+            exit_code=found.exit_code if found is not None else None,
+            error=span.error,
+            line=span.line,
+            at=span.ended,
+        )

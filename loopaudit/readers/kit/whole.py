@@ -1,0 +1,148 @@
+"""Records of formats that are written now as one document, now one record a line, and their ids."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Hashable, Iterator
+from typing import Any, Final
+
+from loopaudit.core import regex
+from loopaudit.core.errors import InputError
+from loopaudit.core.events import Usage
+from loopaudit.readers.emit import Emitter
+from loopaudit.readers.kit.fields import count, malformed, not_a_record, string
+from loopaudit.readers.source import Probe, Record, Source
+
+
+def values(source: Source) -> Iterator[Record]:
+    """Every root value: the document (with line 0), or one for each line.
+
+    Raises:
+        InputError: the source is a directory.
+    """
+    shape = source.probe().shape
+    if shape == "directory":
+        raise InputError(f"{source.name}: a directory, but this format is a file")
+    if shape == "document":
+        yield Record(source.document(), 0)
+    else:
+        yield from source.records()
+
+
+def records(source: Source, emit: Emitter) -> Iterator[tuple[dict[str, Any], int]]:
+    """Every object: lines, or the entries of a list. What is no object becomes a problem."""
+    for value, line in values(source):
+        if value == [] and line:
+            not_a_record(emit, line)
+        for entry in value if isinstance(value, list) else [value]:
+            if isinstance(entry, dict):
+                yield entry, line
+            else:
+                not_a_record(emit, line)
+
+
+def samples(probe: Probe, limit: int = 50) -> list[dict[str, Any]]:
+    """The first objects that :func:`records` would give, as far as a probe holds them."""
+    roots = [probe.document] if probe.shape == "document" else probe.records
+    found: list[dict[str, Any]] = []
+    for root in roots[:limit]:
+        found += [e for e in (root[:limit] if isinstance(root, list) else [root]) if isinstance(e, dict)]
+    return found[:limit]
+
+
+class Fresh:
+    """Passes each id once. A second use shows that somebody blanked the ids, or reuses them."""
+
+    __slots__ = ("_seen",)
+
+    def __init__(self) -> None:
+        self._seen: set[str] = set()
+
+    def id(self, value: Any) -> str | None:
+        """The id, or ``None`` where there is none or it was given before."""
+        if not isinstance(value, str) or not value or value in self._seen:
+            return None
+        self._seen.add(value)
+        return value
+
+
+class Waiting:
+    """Open calls under several keys (id, name), oldest first. Every step takes constant time."""
+
+    __slots__ = ("_queues", "_taken")
+
+    def __init__(self) -> None:
+        self._queues: dict[Hashable, deque[str]] = {}
+        self._taken: set[str] = set()
+
+    def add(self, call: str, *keys: Hashable) -> None:
+        """Let a call wait under some keys."""
+        for key in keys:
+            self._queues.setdefault(key, deque()).append(call)
+
+    def take(self, *keys: Hashable) -> str | None:
+        """The oldest call of the first key that has one; it waits no longer, under no key."""
+        for key in keys:
+            queue = self._queues.get(key)
+            while queue:
+                call = queue.popleft()
+                if call not in self._taken:
+                    self._taken.add(call)
+                    return call
+        return None
+
+
+class Names:
+    """Names for the conversations of a file: a second one of a name becomes ``name~2``."""
+
+    __slots__ = ("_times",)
+
+    def __init__(self) -> None:
+        self._times: dict[str, int] = {}
+
+    def unique(self, name: str) -> str:
+        """The name, made different from those before it."""
+        times = self._times[name] = self._times.get(name, 0) + 1
+        return name if times == 1 else self.unique(f"{name}~{times}")
+
+
+def tool_name(emit: Emitter, value: Any, line: int) -> str:
+    """The name of a called tool; a call without one is kept, and is a problem."""
+    name = string(value)
+    if name is None:
+        malformed(emit, "a call without the name of its tool", line)
+    return name or ""
+
+
+def tokens(
+    input: Any, output: Any, *, thoughts: Any = None, total: Any = None, read: Any = None, written: Any = None
+) -> Usage | None:
+    """Recorded token counts; ``None`` where nothing is recorded.
+
+    Some APIs count thoughts inside the output, others beside it: they are added where the recorded
+    ``total`` shows that they stand beside it.
+    """
+    usage = Usage(count(input), count(output), count(read), count(written))
+    beside, whole = count(thoughts), count(total)
+    if usage.output is not None and beside and whole is not None:
+        parts = (usage.input or 0) + usage.output + beside
+        if whole in (parts, parts + (usage.cache_read or 0) + (usage.cache_write or 0)):
+            usage.output += beside
+    return None if usage == Usage() else usage
+
+
+_LOOP: Final = regex.lazy(
+    r"\bloop\b[^.\n]{0,40}\bdetected\b|\bdetected\b[^.\n]{0,40}\bloop\b|\bloop[ _]detect|\bdoom[ _-]?loop"
+    r"|stuck ?in ?(?:a )?loop|\bmax(?:imum)?\b[^.\n]{0,20}\b(?:iterations?|repetitions?|turns)\b"
+    r"|\bmaximum number of (?:turns|actions)\b",
+    re.IGNORECASE,
+)
+
+
+def guard_notice(text: str) -> str | None:
+    """The first line of a harness's notice by which one of its guards stopped the agent.
+
+    Give it only what the harness itself wrote; prose and outputs may say the same of other things.
+    """
+    return text.strip().split("\n", 1)[0][:200] if _LOOP.search(text[:2000]) else None

@@ -1,0 +1,102 @@
+"""Tells which format a transcript has, by its content alone.
+
+Every reader's sniffer looks at the same :class:`~loopaudit.readers.source.Probe`; the first in rank
+order that claims it reads it; readers of installed packages are asked after all others. An
+input that nobody claims gets an error that names the formats it resembles most and what was looked for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from loopaudit.core.errors import InputError
+from loopaudit.core.registry import readers
+from loopaudit.readers.contract import Reader
+from loopaudit.readers.source import Probe, Source
+
+PROSE: Final = frozenset("a an and as at by each for in is it its not of on one or the then to with".split())
+"""Words of the formats' descriptions that are no names of the formats, even where a file has such a key."""
+
+
+def recognise(source: Source, format_id: str | None = None) -> Reader:
+    """The reader for a source.
+
+    Raises:
+        InputError: it is empty, or no reader claims it.
+        UsageError: ``format_id`` is no known format.
+    """
+    if source.parquet:
+        hint = "replay, check, compare, tune and label read the transcripts in it"
+        raise InputError(f"{source.name}: a parquet file is no transcript, but a table of them", hint=hint)
+    if format_id is not None:
+        return readers().get(format_id)
+    probe = source.probe()
+    reader = claim(probe)
+    if reader is not None:
+        return reader
+    if probe.shape == "empty":
+        raise InputError(f"{source.name}: the file is empty")
+    broken = "".join(f"; {error.message}" for error in readers().installed()[1])
+    raise InputError(f"{source.name}: not a transcript in any known format", hint=_nearest(probe) + broken)
+
+
+def claim(probe: Probe) -> Reader | None:
+    """The first reader in rank order that claims a probe."""
+    if probe.shape == "empty":
+        return None
+    for reader in ranked():
+        if reader.sniff(probe) is not None:
+            return reader
+    for reader in sorted(readers().installed()[0], key=lambda r: (r.rank, r.id)):
+        if reader.sniff(probe) is not None:
+            return reader
+    return None
+
+
+def claims(probe: Probe) -> list[tuple[Reader, str]]:
+    """All readers that claim a probe, with their reasons; more than one is a defect."""
+    found = []
+    for reader in ranked():
+        reason = reader.sniff(probe)
+        if reason is not None:
+            found.append((reader, reason))
+    return found
+
+
+def ranked() -> Iterator[Reader]:
+    """All built-in readers in the order in which they are asked, each imported when it is."""
+    return readers().ordered()
+
+
+def _nearest(probe: Probe) -> str:
+    """A hint with the formats whose description shares most words with the content's keys."""
+    if probe.shape == "other":
+        return "it is not JSON; `loopaudit formats` lists what can be read"
+    if probe.shape == "directory":
+        return "a directory as a whole is a transcript in few formats only; name a file in it"
+    keys = _keys(probe) - PROSE
+    everyone = list(ranked())
+    shared = {r.id: len(keys & set(re.findall(r"[\w$]+", r.looked_for))) for r in everyone}
+    near = [r for r in sorted(everyone, key=lambda r: -shared[r.id]) if shared[r.id]][:3]
+    if not near:
+        return f"looked for {len(everyone)} formats, see `loopaudit formats`; --format NAME reads it as one of them"
+    listed = "; ".join(f"{r.id} (has {r.looked_for})" for r in near)
+    return f"nearest: {listed}; --format NAME reads it as one of them"
+
+
+def _keys(probe: Probe) -> set[str]:
+    keys: set[str] = set()
+    values: list[Any] = [*probe.dicts[:20]]
+    if probe.document is not None:
+        values.append(probe.document)
+    for value in values:
+        items = value[:5] if isinstance(value, list) else [value]
+        for item in items:
+            if isinstance(item, dict):
+                keys.update(str(k) for k in item)
+                kind = item.get("type", item.get("role"))
+                if isinstance(kind, str):
+                    keys.add(kind)
+    return keys

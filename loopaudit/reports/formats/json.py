@@ -1,0 +1,22 @@
+"""The whole report as one JSON document: the shape ``loopaudit-report``, version 1."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from loopaudit.core.report import Report, Reporter
+from loopaudit.reports.kit import json_shape as shape
+
+
+def render(report: Report, options: Mapping[str, str]) -> bytes:
+    """The document, indented by two spaces."""
+    return shape.write(shape.report(report), indent=True)
+
+
+REPORTER = Reporter(
+    id="json",
+    title="everything as one JSON document, for programs",
+    suffix=".json",
+    render=render,
+    options={},
+)

@@ -1,0 +1,22 @@
+"""Every finding as one line of JSON: the shape ``loopaudit-finding``, version 1."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from loopaudit.core.report import Report, Reporter
+from loopaudit.reports.kit import json_shape as shape
+
+
+def render(report: Report, options: Mapping[str, str]) -> bytes:
+    """The lines; nothing where no policy fired."""
+    return b"".join(map(shape.write, shape.finding_lines(report)))
+
+
+REPORTER = Reporter(
+    id="jsonl",
+    title="one finding a line as JSON, for programs and grep",
+    suffix=".jsonl",
+    render=render,
+    options={},
+)

@@ -1,0 +1,294 @@
+"""What the HTML report draws, as compact JSON: texts once in a table, firings as rows of numbers.
+
+The page's script reads it by position; ``html_assets/model.js`` names the same positions.
+Every text is safe to show: control, direction and escape characters are gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import orjson
+
+from loopaudit.core import text
+from loopaudit.core.findings import Action
+from loopaudit.core.report import Episode, Finding, Grade, PolicyInfo, PolicyResult, Report, TranscriptResult
+from loopaudit.hindsight.catches import caught, is_loop
+from loopaudit.reports.kit import wording
+from loopaudit.reports.kit.checks import told, where
+from loopaudit.reports.kit.page.lanes import calls_of
+from loopaudit.reports.kit.policy_sums import Score, graded, names_of, scores
+from loopaudit.reports.kit.terminal.overview import worst
+
+MAX_MARKS: Final = 200_000
+"""Firings on the page. Where there are more, the longest lanes lose their ends, which are counted."""
+
+MAX_CHECKS: Final = 2_000
+"""Failed checks on the page."""
+
+WIDTH: Final = 2_000
+"""Characters of a text on the page."""
+
+Json = dict[str, Any]
+
+
+class _Table:
+    """Values that come again and again, each kept once and named by its index."""
+
+    def __init__(self) -> None:
+        self.values: list[Any] = []
+        self._index: dict[Any, int] = {}
+
+    def __call__(self, key: Any, value: Any) -> int:
+        index = self._index.get(key)
+        if index is None:
+            index = self._index[key] = len(self.values)
+            self.values.append(value)
+        return index
+
+
+class _Writer:
+    """The tables of one page."""
+
+    def __init__(self) -> None:
+        self.strings = _Table()
+        self.grades = _Table()
+        self._known: dict[str, int] = {}
+
+    def text(self, value: str) -> int:
+        """The index of a text made safe."""
+        index = self._known.get(value)
+        if index is None:
+            safe = shown(value)
+            index = self._known[value] = self.strings(safe, safe)
+        return index
+
+    def grade(self, grade: Grade | None) -> int:
+        """The index of a grade, -1 for none."""
+        if grade is None:
+            return -1
+        key = (grade.word, grade.why, grade.good, grade.evidence)
+        return self.grades(key, [shown(wording.words(grade.word)), shown(grade.why), grade.good, list(grade.evidence)])
+
+
+def shown(value: str) -> str:
+    """A text as the page may hold it: safe, and not endless."""
+    safe = text.visible(value[: WIDTH + 1])
+    return safe if len(safe) <= WIDTH else safe[: WIDTH - 1] + text.ELLIPSIS
+
+
+def data(report: Report) -> Json:
+    """Everything on the page."""
+    write = _Writer()
+    most = _most(report)
+    names = names_of(report)
+    totals = {score.label: score for score in scores(report.transcripts, enforced=report.mode == "enforced")}
+    transcripts = [
+        _transcript(write, one, name, most, enforced=report.mode == "enforced")
+        for one, name in zip(report.transcripts, names, strict=True)
+    ]
+    return {
+        "version": shown(report.version),
+        "mode": shown(report.mode),
+        "modeText": wording.MODES.get(report.mode, ""),
+        "toolNames": shown(wording.TOOL_NAMES.get(report.tool_names, report.tool_names)),
+        "failures": shown(wording.FAILURE_LEVELS.get(report.failure_level, report.failure_level)),
+        "actions": [[action.slug, action.word] for action in Action],
+        "policies": [_info(info, totals.get(info.label)) for info in _infos(report)],
+        "gate": _gate(report),
+        "unread": [[shown(f.path), shown(f.message), shown(f.hint or "")] for f in report.failures],
+        "internal": list(map(shown, report.internal)),
+        "ignored": [[shown(reason), count] for reason, count in sorted(report.ignored.items())],
+        "transcripts": transcripts,
+        "strings": write.strings.values,
+        "grades": write.grades.values,
+    }
+
+
+def _infos(report: Report) -> list[PolicyInfo]:
+    """The policies of the run; one that only a transcript names gets a place as well."""
+    known = {info.label: info for info in report.policies}
+    for transcript in report.transcripts:
+        for policy in transcript.policies:
+            known.setdefault(policy.label, PolicyInfo(policy.label, policy.policy, policy.label, "", {}, {}, {}))
+    return list(known.values())
+
+
+def _most(report: Report) -> int:
+    """The firings that each lane may keep so that all lanes together stay in bounds."""
+    lanes = sorted(
+        (len(found) for one in report.transcripts for found in [*(p.findings for p in one.policies), one.recorded]),
+        reverse=False,
+    )
+    left = MAX_MARKS
+    for i, size in enumerate(lanes):
+        share = left // (len(lanes) - i)
+        if size > share:
+            return share
+        left -= size
+    return MAX_MARKS
+
+
+def _info(info: PolicyInfo, score: Score | None) -> Json:
+    made: Json = {
+        "label": shown(info.label),
+        "title": shown(info.title),
+        "origin": shown(info.origin),
+        "params": shown(", ".join(f"{key} {value}" for key, value in sorted(info.params.items()))),
+        "rules": {shown(rule): shown(meaning) for rule, meaning in sorted(info.rules.items())},
+    }
+    if score is not None:
+        made["score"] = {
+            "firings": score.firings,
+            "evaluated": score.evaluated,
+            "loops": score.loops,
+            "caught": score.caught,
+            "blocked": score.blocked + score.after_stop,
+            "outside": score.outside if score.graded else None,
+            "grades": [sum(counts.values()) for counts in (score.good, score.bad, score.open)],
+        }
+    return made
+
+
+def _gate(report: Report) -> Json | None:
+    gate = report.gate
+    if gate is None:
+        return None
+    failed = gate.failed
+    rows = []
+    for check in failed[:MAX_CHECKS]:
+        place = where(check)
+        rows.append(
+            [
+                check.kind,
+                wording.words(check.status),
+                shown(place[0] if place else ""),
+                shown(check.policy),
+                shown(told(check)),
+            ]
+        )
+    return {"checks": len(gate.checks), "failed": len(failed), "rows": rows}
+
+
+# -- a transcript --------------------------------------------------------------------------
+
+
+def _transcript(write: _Writer, result: TranscriptResult, name: str, most: int, *, enforced: bool) -> Json:
+    loops = [episode for episode in result.episodes if is_loop(episode)]
+    counts = result.counts
+    return {
+        "name": shown(name),
+        "format": shown(result.format),
+        "calls": counts.get("calls"),
+        "reach": calls_of(result),
+        "failed": counts.get("errors"),
+        "turns": counts.get("turns"),
+        "duration": wording.duration(counts.get("duration")),
+        "models": shown(", ".join(sorted(result.models))),
+        "agents": [shown(agent) for agent in wording.agents(result.agents)],
+        "tokens": [counts.get("input_tokens"), counts.get("output_tokens")],
+        "graded": graded(result),
+        "loops": len(loops),
+        "redundant": sum(episode.calls for episode in loops),
+        "worst": int(worst(result)),
+        "problems": [[p.line, shown(p.message), p.damage] for p in result.problems[:200]],
+        "problemCount": sum(result.problem_counts.values()),
+        "damaged": result.damaged,
+        "notes": list(map(shown, result.notes)),
+        "episodes": [_episode(episode) for episode in result.episodes],
+        "policies": [_policy(write, policy, most) for policy in result.policies],
+        "recorded": _marks(write, result.recorded, most),
+        "caught": [sorted(map(shown, entry.steps)) for entry in caught(result, enforced=enforced)],
+    }
+
+
+def _episode(episode: Episode) -> list[Any]:
+    return [
+        shown(wording.words(episode.kind)),
+        int(is_loop(episode)),
+        episode.first_call,
+        episode.last_call,
+        episode.laps,
+        episode.calls,
+        shown(wording.words(episode.ended)),
+        [shown(unit) for unit in episode.unit[:6]],
+        shown(episode.agent),
+        episode.tokens,
+        wording.duration(episode.seconds) if episode.seconds is not None else "",
+        episode.line,
+    ]
+
+
+def _policy(write: _Writer, policy: PolicyResult, most: int) -> Json:
+    grades = [0, 0, 0]
+    for finding in policy.findings:
+        if finding.grade is not None:
+            grades[2 if finding.grade.good is None else 0 if finding.grade.good else 1] += 1
+    return {
+        "label": shown(policy.label),
+        "status": policy.status,
+        "statusText": wording.STATUS[policy.status],
+        "reasons": list(map(shown, policy.reasons)),
+        "actions": _counted(policy.by_action),
+        "grades": grades,
+        "blocked": policy.blocked_calls,
+        "avoided": policy.avoided_calls,
+        "hidden": policy.dropped + max(len(policy.findings) - most, 0),
+        "marks": _marks(write, policy.findings, most),
+    }
+
+
+def _counted(by_action: Mapping[str, int]) -> list[int]:
+    return [by_action.get(action.slug, 0) for action in Action]
+
+
+def _marks(write: _Writer, findings: Sequence[Finding], most: int) -> list[list[int]]:
+    """Rows of numbers in the order of their places on the timeline."""
+    rows = []
+    at = 0
+    for finding in findings[:most]:
+        # A firing about no call stands where the last one before it does.
+        at = finding.call or at
+        rows.append(_mark(write, finding, at))
+    rows.sort(key=lambda row: row[1])
+    return rows
+
+
+def _mark(write: _Writer, finding: Finding, at: int) -> list[int]:
+    own = wording.words(finding.own_word)
+    first = finding.calls[0] if finding.whole_batch else finding.call
+    return [
+        int(finding.action),
+        at,
+        finding.call,
+        first,
+        finding.line,
+        finding.turn,
+        finding.count,
+        write.text(finding.rule),
+        write.text(finding.tool),
+        write.text(finding.arguments),
+        write.text(finding.message),
+        write.text(finding.result),
+        write.text(finding.agent),
+        write.text("" if wording.action_of(finding) == finding.action.word else own),
+        write.grade(finding.grade),
+    ]
+
+
+# -- writing -------------------------------------------------------------------------------
+
+
+def script_json(value: Any) -> str:
+    """JSON for a ``<script type="application/json">``: no ``<``, so that nothing in it can end the element.
+
+    U+2028 and U+2029 are gone already; ``&`` and ``>`` are escaped for old comments' sake.
+    """
+    document = orjson.dumps(value).decode()
+    return document.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def lines(rows: Iterable[Iterable[str]]) -> str:
+    """Rows of an HTML table, each cell made safe."""
+    return "".join(f"<tr>{''.join(f'<td>{text.html(cell)}</td>' for cell in row)}</tr>\n" for row in rows)

@@ -1,0 +1,272 @@
+"""The machine-readable shape of a report: version 1 of ``loopaudit-report``.
+
+It is a contract of its own and no dump of inner types: fields are named here one by one, so
+that renaming one inside changes nothing outside. ``docs/report-format.md`` documents it and
+``loopaudit/schemas/report-v1.json`` checks it. Lists keep an order that means something;
+maps and sets are sorted by name. Nothing depends on when or where the report was made.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import orjson
+
+from loopaudit.core import regex, text
+from loopaudit.core.checks import GateResult
+from loopaudit.core.events import LEVELS
+from loopaudit.core.report import Episode, Finding, Grade, PolicyInfo, PolicyResult, Report, TranscriptResult
+
+REPORT: Final = "loopaudit-report"
+FINDING: Final = "loopaudit-finding"
+VERSION: Final = 1
+
+COUNTS: Final[Mapping[str, str]] = {
+    "turns": "turns",
+    "responses": "batches",
+    "text_replies": "text_replies",
+    "calls": "calls",
+    "results": "results",
+    "unanswered": "unanswered",
+    "orphan_results": "orphan_results",
+    "failures": "errors",
+    "denied": "denied",
+    "cancelled": "cancelled",
+    "subagent_calls": "sidechain_calls",
+    "max_parallel": "max_parallel",
+    "repeated_ids": "repeated_ids",
+    "repeated_records": "repeated_records",
+    "compactions": "compactions",
+}
+"""Names of the counts in the shape, and where they come from."""
+
+TOKENS: Final = ("input", "output", "cache_read", "cache_write")
+
+_SURROGATE: Final = regex.lazy("[\ud800-\udfff]")
+
+MAX_DEPTH: Final = 32
+"""Levels of a policy's free-form details that are kept; deeper ones become text."""
+
+
+def report(value: Report) -> dict[str, Any]:
+    """The whole report."""
+    return {
+        "schema": REPORT,
+        "version": VERSION,
+        "generator": {"name": "loopaudit", "version": value.version},
+        "replay": _replay(value),
+        "policies": [_policy_info(info) for info in value.policies],
+        "transcripts": [_transcript(transcript) for transcript in value.transcripts],
+        "failed_inputs": [
+            {"path": f.path, "message": f.message, "hint": f.hint, "exit_code": f.exit_code} for f in value.failures
+        ],
+        "ignored_files": _sorted(value.ignored),
+        "internal_errors": list(value.internal),
+        "gate": None if value.gate is None else _gate(value.gate),
+    }
+
+
+def finding_lines(value: Report) -> Iterable[dict[str, Any]]:
+    """Every kept finding with its place: transcripts in order, policies in order, then calls."""
+    for transcript in value.transcripts:
+        head = {
+            "schema": FINDING,
+            "version": VERSION,
+            "path": transcript.path,
+            "format": transcript.format,
+            "session": transcript.session,
+            "mode": value.mode,
+        }
+        for policy in transcript.policies:
+            for item in policy.findings:
+                yield {**head, "recorded": False, **finding(item)}
+        for item in transcript.recorded:
+            yield {**head, "recorded": True, **finding(item)}
+
+
+def _replay(value: Report) -> dict[str, Any]:
+    return {"mode": value.mode, "tool_names": value.tool_names, "failure_level": value.failure_level}
+
+
+def _policy_info(info: PolicyInfo) -> dict[str, Any]:
+    return {
+        "label": info.label,
+        "policy": info.policy,
+        "title": info.title,
+        "origin": info.origin,
+        "params": _sorted(info.params),
+        "rules": _sorted(info.rules),
+        "needs": _sorted(info.needs),
+    }
+
+
+def _transcript(result: TranscriptResult) -> dict[str, Any]:
+    counts = result.counts
+    return {
+        "path": result.path,
+        "format": result.format,
+        "session": result.session,
+        "counts": {name: counts.get(source) for name, source in COUNTS.items()},
+        "failures_by_level": {level: counts.get(f"errors_by_{level}") for level in LEVELS},
+        "tokens": {kind: counts.get(f"{kind}_tokens") for kind in TOKENS},
+        "duration_seconds": counts.get("duration"),
+        "agents": sorted(result.agents),
+        "models": sorted(result.models),
+        "tools": _sorted(result.tools),
+        "policies": [_policy(policy) for policy in result.policies],
+        "episodes": [_episode(episode) for episode in result.episodes],
+        "classes": _sorted(result.classes),
+        "recorded": [finding(item) for item in result.recorded],
+        "problems": {
+            "counts": _sorted(result.problem_counts),
+            "damaged": result.damaged,
+            "kept": [
+                {"kind": p.kind, "message": p.message, "line": p.line or None, "damage": p.damage}
+                for p in result.problems
+            ],
+        },
+        "notes": list(result.notes),
+    }
+
+
+def _policy(result: PolicyResult) -> dict[str, Any]:
+    return {
+        "label": result.label,
+        "policy": result.policy,
+        "params": _sorted(result.params),
+        "status": result.status,
+        "reasons": list(result.reasons),
+        "by_action": _sorted(result.by_action),
+        "by_rule": _sorted(result.by_rule),
+        "calls": {
+            "judged": result.judged_calls,
+            "blocked": result.blocked_calls,
+            "avoided_after_stop": result.avoided_calls,
+        },
+        "mapped_tools": _sorted(result.mapped),
+        "findings_not_kept": result.dropped,
+        "findings": [finding(item) for item in result.findings],
+    }
+
+
+def finding(item: Finding) -> dict[str, Any]:
+    """One firing. Call and line numbers are ``None`` where a firing is about none."""
+    first, last = item.calls
+    return {
+        "policy": item.policy,
+        "action": item.action.slug,
+        "own_word": item.own_word,
+        "rule": item.rule,
+        "count": item.count,
+        "agent": item.agent,
+        "turn": item.turn,
+        "response": item.batch,
+        "call": item.call or None,
+        "first_call": first or None,
+        "last_call": last or None,
+        "whole_batch": item.whole_batch,
+        "line": item.line or None,
+        "tool": item.tool,
+        "arguments": item.arguments,
+        "key": item.key,
+        "message": item.message,
+        "details": item.details or {},
+        "grade": _grade(item.grade),
+        "fingerprint": item.fingerprint,
+        "baseline_state": item.baseline_state or None,
+    }
+
+
+def _gate(gate: GateResult) -> dict[str, Any]:
+    return {
+        "exit_code": gate.exit_code,
+        "counts": {kind: _sorted(gate.counts[kind]) for kind in sorted(gate.counts)},
+        "checks": [
+            {
+                "kind": check.kind,
+                "status": check.status,
+                "ok": check.ok,
+                "message": check.message,
+                "path": check.path or None,
+                "policy": check.policy or None,
+                "action": check.action or None,
+                "rule": check.rule or None,
+                "fingerprint": check.fingerprint or None,
+                "calls": list(check.calls),
+                "accept": check.accept,
+                "reason": check.reason or None,
+                "source": check.source or None,
+            }
+            for check in gate.checks
+        ],
+    }
+
+
+def _grade(grade: Grade | None) -> dict[str, Any] | None:
+    if grade is None:
+        return None
+    return {"word": grade.word, "good": grade.good, "why": grade.why, "evidence": list(grade.evidence)}
+
+
+def _episode(episode: Episode) -> dict[str, Any]:
+    return {
+        "kind": episode.kind,
+        "agent": episode.agent,
+        "turn": episode.turn or None,
+        "first_call": episode.first_call or None,
+        "last_call": episode.last_call or None,
+        "line": episode.line or None,
+        "unit": list(episode.unit),
+        "laps": episode.laps,
+        "calls": episode.calls,
+        "ended": episode.ended,
+        "tokens": episode.tokens,
+        "seconds": episode.seconds,
+        "evidence": list(episode.evidence),
+    }
+
+
+def _sorted(mapping: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: mapping[name] for name in sorted(mapping)}
+
+
+# -- writing -------------------------------------------------------------------------------
+
+
+def write(value: Any, *, indent: bool = False) -> bytes:
+    """A value of the shape as UTF-8 JSON, one line feed at its end.
+
+    Characters that act on a terminal are written as escapes; what JSON cannot hold (lone
+    surrogates, infinities, values of other types) is replaced.
+    """
+    option = orjson.OPT_APPEND_NEWLINE | (orjson.OPT_INDENT_2 if indent else 0)
+    try:
+        document = orjson.dumps(value, option=option)
+    except (TypeError, ValueError, RecursionError):
+        document = orjson.dumps(plain(value), option=option)
+    if document.isascii() and b"\x7f" not in document and b"##[" not in document:
+        return document
+    return text.json_document(document.decode()).encode()
+
+
+def plain(value: Any, depth: int = 0) -> Any:
+    """A value that JSON can hold, as near to the given one as possible."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return value if value.isascii() else _SURROGATE.sub("\ufffd", value)
+    if isinstance(value, int):
+        return value if -(2**63) <= value < 2**64 else str(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, (bytes, bytearray)):
+        return value.hex()
+    if depth < MAX_DEPTH and isinstance(value, Mapping):
+        return {str(plain(str(key))): plain(item, depth + 1) for key, item in value.items()}
+    if depth < MAX_DEPTH and isinstance(value, (list, tuple)):
+        return [plain(item, depth + 1) for item in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted(str(plain(str(item))) for item in value)
+    return plain(text.one_line(str(value), 400))

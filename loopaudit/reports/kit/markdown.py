@@ -1,0 +1,271 @@
+"""The report as Markdown, in blocks that can be left out where it must not grow too long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from loopaudit.core.findings import Action
+from loopaudit.core.report import Finding, Report, TranscriptResult
+from loopaudit.core.text import markdown, markdown_code
+from loopaudit.hindsight.catches import is_loop
+from loopaudit.reports.kit import telling, wording
+from loopaudit.reports.kit.checks import told
+from loopaudit.reports.kit.fold import Row, chosen, fold, merge
+from loopaudit.reports.kit.policy_sums import Score, firings_of, graded, loops_of, names_of, scores
+from loopaudit.reports.kit.terminal.overview import tells, worst
+
+TRANSCRIPTS: Final = 200
+"""Rows of the table of transcripts."""
+
+BLOCKS: Final = 50
+"""Transcripts in detail."""
+
+ROWS: Final = 30
+"""Folded firings of a transcript in detail."""
+
+_CUT: Final = "\n*The rest was left out: it would be too long for this place.*\n"
+
+
+def document(report: Report, limit: int | None = None) -> str:
+    """The whole document; with ``limit`` no more than so many bytes of UTF-8, cut between blocks.
+
+    Empty where not even the note fits that something was left out.
+    """
+    parts: list[str] = []
+    used = 0
+    reserve = len(_CUT.encode())
+    for block in _blocks(report):
+        size = len(block.encode())
+        if limit is not None and used + size + reserve > limit:
+            return "".join(parts) + _CUT if used + reserve <= limit else ""
+        parts.append(block)
+        used += size
+    return "".join(parts)
+
+
+def _blocks(report: Report) -> Iterator[str]:
+    yield _head(report)
+    yield from _gate(report)
+    yield from _failures(report)
+    yield from _transcripts(report)
+    yield from _policies(report)
+    names = names_of(report)
+    telling_ones = [i for i, transcript in enumerate(report.transcripts) if tells(transcript)]
+    for i in telling_ones[:BLOCKS]:
+        yield _transcript(report.transcripts[i], names[i])
+    if len(telling_ones) > BLOCKS:
+        yield f"\n*{len(telling_ones) - BLOCKS:,} more transcripts in detail: see another report.*\n"
+
+
+# -- the run -------------------------------------------------------------------------------
+
+
+def _head(report: Report) -> str:
+    transcripts = report.transcripts
+    loops = sum(map(loops_of, transcripts))
+    facts = [
+        wording.some(len(transcripts), "transcript"),
+        wording.some(sum(int(t.counts.get("calls") or 0) for t in transcripts), "call"),
+        f"{wording.some(loops, 'loop')} in hindsight" if any(map(graded, transcripts)) else "hindsight not asked",
+        wording.some(sum(map(firings_of, transcripts)), "firing"),
+    ]
+    mode = wording.MODES.get(report.mode, "")
+    failed = wording.FAILURE_LEVELS.get(report.failure_level, report.failure_level)
+    return (
+        f"# loopaudit\n\n**{', '.join(facts)}**\n\n"
+        f"Mode {markdown(report.mode)}: {markdown(mode)}. Tool names: "
+        f"{markdown(wording.TOOL_NAMES.get(report.tool_names, report.tool_names))}. "
+        f"Failures: {markdown(failed)}. loopaudit {markdown(report.version)}.\n"
+    )
+
+
+def _gate(report: Report) -> Iterator[str]:
+    gate = report.gate
+    if gate is None:
+        return
+    failed = gate.failed
+    if not failed:
+        yield f"\n## Check passed\n\n{wording.some(len(gate.checks), 'check')}, none failed.\n"
+        return
+    yield f"\n## Check failed\n\n{len(failed):,} of {wording.some(len(gate.checks), 'check')} failed.\n\n"
+    yield _row_of(("transcript", "policy", "kind", "outcome", "what")) + _rule(5)
+    for check in failed:
+        yield _row_of(
+            (
+                markdown_code(check.path),
+                markdown(check.policy, 80),
+                check.kind,
+                wording.words(check.status),
+                markdown(told(check), 800),
+            )
+        )
+
+
+def _failures(report: Report) -> Iterator[str]:
+    if report.failures:
+        yield f"\n## {wording.some(len(report.failures), 'input')} could not be audited\n\n"
+        for failure in report.failures:
+            hint = f" ({markdown(failure.hint)})" if failure.hint else ""
+            yield f"- {markdown_code(failure.path)}: {markdown(failure.message)}{hint}\n"
+    if report.internal:
+        yield f"\n## {wording.some(len(report.internal), 'internal failure')}\n\n"
+        yield from (f"- {markdown(said)}\n" for said in report.internal)
+    if report.ignored:
+        listed = ", ".join(f"{markdown(reason)} {count:,}" for reason, count in sorted(report.ignored.items()))
+        yield f"\nFiles passed over: {listed}.\n"
+
+
+def _transcripts(report: Report) -> Iterator[str]:
+    if not report.transcripts:
+        yield "\nNo transcript was audited.\n"
+        return
+    yield "\n## Transcripts\n\n"
+    yield _row_of(("transcript", "format", "calls", "failed", "loops", "firings", "strongest action")) + _rule(7, 2, 5)
+    names = names_of(report)
+    order = list(range(len(names)))
+    if len(order) > TRANSCRIPTS:
+        order.sort(key=lambda i: not tells(report.transcripts[i]))
+    for i in order[:TRANSCRIPTS]:
+        one = report.transcripts[i]
+        errors = one.counts.get("errors")
+        action = worst(one)
+        yield _row_of(
+            (
+                markdown_code(names[i]),
+                markdown(one.format, 40),
+                wording.number(one.counts.get("calls")),
+                "?" if errors is None else wording.number(errors),
+                f"{loops_of(one):,}" if graded(one) else "–",
+                f"{firings_of(one):,}",
+                action.word if action else "–",
+            )
+        )
+    if len(order) > TRANSCRIPTS:
+        yield f"\n*and {len(order) - TRANSCRIPTS:,} more*\n"
+
+
+def _policies(report: Report) -> Iterator[str]:
+    rows = scores(report.transcripts, enforced=report.mode == "enforced")
+    if not rows:
+        return
+    yield "\n## Policies\n\n"
+    heads = ("policy", "firings", "actions", "loops caught", "outside", "avoided calls", "✓ good", "✗ wrong", "· open")
+    yield _row_of(heads) + _rule(9, 1, 1, 3, 6)
+    yield from (_score(score) for score in rows)
+
+
+def _score(score: Score) -> str:
+    if not score.evaluated:
+        return _row_of((markdown(score.label, 80), "–", "cannot evaluate", *["–"] * 6))
+    lacking = ", ".join(f"{wording.STATUS[status]} {count:,}" for status, count in sorted(score.lacking.items()))
+    actions = wording.actions(score.by_action) or "none"
+    return _row_of(
+        (
+            markdown(score.label, 80),
+            f"{score.firings:,}",
+            f"{actions} ({lacking})" if lacking else actions,
+            f"{score.caught:,} of {score.loops:,}" if score.loops else "–",
+            f"{score.outside:,}" if score.graded else "–",
+            f"{score.blocked + score.after_stop:,}",
+            *(f"{sum(counts.values()):,}" for counts in (score.good, score.bad, score.open)),
+        )
+    )
+
+
+# -- a transcript --------------------------------------------------------------------------
+
+
+def _transcript(result: TranscriptResult, name: str) -> str:
+    lines = [f"\n## {markdown_code(name) or 'unnamed'}\n\n", _facts(result)]
+    loops = [episode for episode in result.episodes if is_loop(episode)]
+    if loops:
+        lines.append(f"\n**{wording.some(len(loops), 'loop')}**\n\n")
+        lines.append(_row_of(("calls", "kind", "what", "redundant calls", "ended")) + _rule(5))
+        lines += [
+            _row_of(
+                (
+                    wording.span_of(loop.first_call, loop.last_call),
+                    markdown(wording.words(loop.kind), 40),
+                    "<br>".join(markdown_code(unit, 120) for unit in loop.unit[:4]),
+                    f"{loop.calls:,}",
+                    markdown(wording.words(loop.ended), 40),
+                )
+            )
+            for loop in loops[:ROWS]
+        ]
+        if len(loops) > ROWS:
+            lines.append(f"\n*and {len(loops) - ROWS:,} more loops*\n")
+    rows = merge([*(fold(policy.findings) for policy in result.policies), fold(result.recorded)])
+    if rows:
+        lines += _firings(result, rows)
+    return "".join(lines)
+
+
+def _facts(result: TranscriptResult) -> str:
+    calls = result.counts.get("calls")
+    facts = [
+        markdown(result.format, 40),
+        wording.NOT_RECORDED if calls is None else wording.some(int(calls), "call"),
+        f"model {markdown(', '.join(sorted(result.models)) or wording.NOT_RECORDED, 200)}",
+        f"duration {wording.duration(result.counts.get('duration'))}",
+    ]
+    if result.problem_counts:
+        facts.append(f"problems: {markdown(wording.tally(result.problem_counts), 200)}")
+    lacking = [p for p in result.policies if p.status != "evaluated"]
+    notes = [
+        f"- {markdown(p.label, 80)} {wording.STATUS[p.status]}: {markdown('; '.join(p.reasons), 400)}\n"
+        for p in lacking
+    ]
+    return f"{', '.join(facts)}.\n" + (f"\n{''.join(notes)}" if notes else "")
+
+
+def _firings(result: TranscriptResult, rows: Sequence[Row]) -> Iterable[str]:
+    shown, hidden = chosen(rows, ROWS)
+    total = sum(row.times for row in rows)
+    yield f"\n<details><summary>{wording.some(total, 'firing')}</summary>\n\n"
+    yield _row_of(("call", "policy", "action", "times", "rule", "call of the tool", "hindsight")) + _rule(7)
+    for row in shown:
+        first = row.first
+        grades = sorted(row.grades.items(), key=lambda item: (-item[1], item[0][0]))
+        told_grades = ", ".join(
+            f"{wording.grade_mark(good)} {markdown(wording.words(word), 60)}"
+            + (f" {count:,}" if len(grades) > 1 else "")
+            for (word, good), count in grades[:3]
+        )
+        yield _row_of(
+            (
+                wording.span_of(min(first.call, row.last.call), row.last.call),
+                markdown(first.policy, 80),
+                f"**{first.action.word}**" if first.action >= Action.REJECT else first.action.word,
+                f"{row.times:,}",
+                markdown(first.rule, 80),
+                markdown_code(f"{first.tool} {first.arguments}", 120),
+                told_grades,
+            )
+        )
+    left = sum(row.times for row in hidden) + sum(policy.dropped for policy in result.policies)
+    if left:
+        yield f"\n*and {left:,} more firings*\n"
+    said: dict[tuple[str, str], Finding] = {}
+    for row in rows:
+        if row.first.message:
+            said.setdefault((row.first.policy, row.first.rule), row.first)
+    if said:
+        yield "\nWhat the model would have been told, the first time by each rule:\n\n"
+        for finding in list(said.values())[:ROWS]:
+            yield f"- {markdown(telling.headline(finding), 200)}: “{markdown(finding.message, 600)}”\n"
+    yield "\n</details>\n"
+
+
+# -- tables --------------------------------------------------------------------------------
+
+
+def _row_of(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |\n"
+
+
+def _rule(columns: int, *numbers: int) -> str:
+    """The line below a table's head; ``numbers`` are pairs of first column and count that are right-aligned."""
+    right = {i for at, count in zip(numbers[::2], numbers[1::2], strict=True) for i in range(at, at + count)}
+    return "|" + "".join(" ---: |" if i in right else " --- |" for i in range(columns)) + "\n"

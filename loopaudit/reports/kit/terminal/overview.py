@@ -1,0 +1,204 @@
+"""The head and the foot of the terminal report: how it was made, all transcripts, totals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from loopaudit.core.findings import Action
+from loopaudit.core.report import PolicyResult, Report, TranscriptResult
+from loopaudit.reports.kit import wording
+from loopaudit.reports.kit.page import cells
+from loopaudit.reports.kit.page.page import Page, Span
+from loopaudit.reports.kit.page.table import GAP, Column, Table, table
+from loopaudit.reports.kit.policy_sums import firings_of, graded, loops_of, names_of, scores
+from loopaudit.reports.kit.terminal.level import Limits
+from loopaudit.reports.kit.terminal.scoring import score_table
+
+LABEL: Final = 12
+"""Cells of the labels in the head."""
+
+
+def head(page: Page, report: Report, limits: Limits) -> None:
+    """How the report was made: mode, tool names, failure level, policies."""
+    page.add(Span("loopaudit", "title"), Span(f" {report.version}", "dim"))
+    labels = wording.some_of([policy.label for policy in report.policies], limits.names * 10)
+    facts = {
+        "mode": f"{report.mode}: {wording.MODES.get(report.mode, '')}".removesuffix(": "),
+        "tool names": wording.TOOL_NAMES.get(report.tool_names, report.tool_names),
+        "failures": wording.FAILURE_LEVELS.get(report.failure_level, report.failure_level),
+        "policies": labels or "none",
+    }
+    for label, text in facts.items():
+        page.wrapped(text, "dim" if label != "policies" else "", first=[Span(f"{label:<{LABEL}}", "head")], indent=2)
+    if limits.wrap:
+        named = [cells.fit(policy.label, 32) for policy in report.policies]
+        width = max(map(cells.width, named), default=0) + 2
+        for policy, name in zip(report.policies, named, strict=True):
+            values = ", ".join(f"{key} {value}" for key, value in policy.params.items()) or "no parameters"
+            lead = [Span(cells.pad(name, width))]
+            page.wrapped(f"{values}; after {policy.origin}", "dim", first=lead, indent=2 + LABEL)
+
+
+def file_failures(page: Page, report: Report, limits: Limits) -> None:
+    """Inputs that gave no transcript, files that were passed over, and our own failures."""
+    most = max(limits.problems * 5, 5)
+    if report.failures:
+        page.blank()
+        page.add(Span(f"{wording.some(len(report.failures), 'input')} could not be audited", "error"))
+        for failure in report.failures[:most]:
+            said = failure.message if failure.path in failure.message else f"{failure.path}: {failure.message}"
+            page.wrapped(said, indent=2, most=0 if limits.wrap else 3)
+            if failure.hint:
+                page.wrapped(failure.hint, "dim", indent=4)
+        _more(page, len(report.failures) - most, "--report json")
+    if report.internal:
+        page.blank()
+        page.add(Span(f"{wording.some(len(report.internal), 'internal failure')}; please report this", "error"))
+        for text in report.internal[:most]:
+            page.wrapped(text, indent=2, most=0 if limits.wrap else 3)
+        _more(page, len(report.internal) - most, "--report json")
+    if report.ignored:
+        page.blank()
+        reasons = [f"{reason} {count:,}" for reason, count in sorted(report.ignored.items())]
+        page.wrapped(", ".join(reasons), "dim", first=[Span("files passed over  ", "dim")])
+
+
+def _more(page: Page, left: int, where: str) -> None:
+    if left > 0:
+        page.add(Span(f"and {left:,} more (see {where})", "dim"), indent=2)
+
+
+def worst(transcript: TranscriptResult) -> Action:
+    """The strongest action of any policy on a transcript."""
+    return max((Action[a.upper()] for p in transcript.policies for a in p.by_action), default=Action.ALLOW)
+
+
+def tells(transcript: TranscriptResult) -> bool:
+    """Whether a transcript has anything to tell beyond its counts."""
+    return bool(
+        firings_of(transcript)
+        or transcript.episodes
+        or transcript.recorded
+        or transcript.problem_counts
+        or any(p.status == "crashed" for p in transcript.policies)
+    )
+
+
+def all_transcripts(page: Page, report: Report, limits: Limits) -> None:
+    """One row for each transcript, those with something to tell first if not all are shown."""
+    names, folder = _shortened(names_of(report))
+    order = list(range(len(report.transcripts)))
+    if len(order) > limits.transcripts:
+        order.sort(key=lambda i: not tells(report.transcripts[i]))
+    shown, left = order[: limits.transcripts], order[limits.transcripts :]
+    page.blank()
+    where = f"  in {folder}" if folder else ""
+    page.add(Span(wording.some(len(order), "transcript"), "title"), Span(where, "dim"))
+    if not order:
+        return
+    laid = _wide(report, names, shown, page.width - 2)
+    if laid is not None:
+        page.add(*laid.head, indent=2)
+        page.extend(laid.rows, indent=2)
+    else:
+        _narrow(page, report, names, shown)
+    if left:
+        telling = sum(tells(report.transcripts[i]) for i in left)
+        rest = f"and {len(left):,} more, {telling:,} of them with firings, loops or problems (see --report json)"
+        page.add(Span(rest, "dim"), indent=2)
+
+
+def _shortened(names: Sequence[str]) -> tuple[Sequence[str], str]:
+    """The names without the folder that all of them begin with, and that folder."""
+    if len(names) < 2:
+        return names, ""
+    folder = names[0].rpartition("/")[0]
+    while folder and not all(name.startswith(f"{folder}/") for name in names):
+        folder = folder.rpartition("/")[0]
+    return ([name[len(folder) + 1 :] for name in names], folder) if folder else (names, "")
+
+
+_NAME: Final = Column("transcript", least=24, keep="tail")
+_FORMAT: Final = Column("format", least=8, most=20)
+_COUNTS: Final = (
+    Column("calls", right=True),
+    Column("failed", right=True),
+    Column("loops", right=True),
+    Column("worst"),
+)
+
+
+def _counts(transcript: TranscriptResult) -> list[Span]:
+    loops = loops_of(transcript)
+    action = worst(transcript)
+    errors = transcript.counts.get("errors")
+    return [
+        _count(transcript.counts.get("calls")),
+        Span("?", "dim") if errors is None else _count(errors),
+        Span(f"{loops:,}" if graded(transcript) else "–", "loop" if loops else "dim"),
+        Span(action.word, action.slug) if action else Span("–", "dim"),
+    ]
+
+
+def _count(value: float | None) -> Span:
+    return Span("?" if value is None else f"{value:,.0f}", "" if value else "dim")
+
+
+def _wide(report: Report, names: Sequence[str], shown: Sequence[int], width: int) -> Table | None:
+    """The table with a column of firings for each policy, if that leaves room for the names."""
+    labels = [policy.label for policy in report.policies]
+    columns = [_NAME, _FORMAT, *_COUNTS, *(Column(label, right=True) for label in labels)]
+    needed = sum(max(cells.width(cells.clean(column.title)), 5) + GAP for column in columns[1:])
+    if not labels or needed + 36 > width:
+        return None
+    rows = []
+    for i in shown:
+        transcript = report.transcripts[i]
+        by_label = {policy.label: policy for policy in transcript.policies}
+        row = [Span(names[i]), Span(transcript.format, "dim"), *_counts(transcript)]
+        rows.append([*row, *(_firings(by_label.get(label)) for label in labels)])
+    return table(columns, rows, width)
+
+
+def _firings(policy: PolicyResult | None) -> Span:
+    if policy is None or policy.status == "cannot_evaluate":
+        return Span("n/a", "dim")
+    if policy.status == "crashed":
+        return Span("crashed", "error")
+    return _count(sum(policy.by_action.values()))
+
+
+def _narrow(page: Page, report: Report, names: Sequence[str], shown: Sequence[int]) -> None:
+    """The table with a second line for each transcript: its format, and firings by policy."""
+    rows = [[Span(names[i]), *_counts(report.transcripts[i])] for i in shown]
+    laid = table([_NAME, *_COUNTS], rows, page.width - 2)
+    page.add(*laid.head, indent=2)
+    for i, line in zip(shown, laid.rows, strict=True):
+        page.add(*line, indent=2)
+        transcript = report.transcripts[i]
+        fired = [(sum(p.by_action.values()), cells.fit(p.label, 24)) for p in transcript.policies if p.by_action]
+        parts = [f"{label} {count:,}" for count, label in sorted(fired, key=lambda item: -item[0])]
+        crashed = [cells.fit(p.label, 24) for p in transcript.policies if p.status == "crashed"]
+        page.add(
+            Span(f"{cells.fit(transcript.format, 20)}: ", "dim"),
+            Span(", ".join(parts) or "no firings", "dim"),
+            *(Span(f", {label} crashed", "error") for label in crashed),
+            indent=4,
+        )
+
+
+def totals(page: Page, report: Report) -> None:
+    """What each policy did over all transcripts."""
+    table_of = scores(report.transcripts, enforced=report.mode == "enforced")
+    if not table_of:
+        return
+    page.blank()
+    page.add(Span("Totals", "title"), Span(f"  over {wording.some(len(report.transcripts), 'transcript')}", "dim"))
+    loops = any(score.loops for score in table_of)
+    quiet = [score.label for score in table_of if not (score.firings or score.loops or score.lacking)]
+    rows = [score for score in table_of if score.label not in quiet]
+    if rows:
+        score_table(page, rows, loops=loops, enforced=report.mode == "enforced", indent=2)
+    if quiet:
+        page.wrapped(", ".join(quiet), "dim", indent=2, first=[Span("no firings: ", "dim")])

@@ -1,0 +1,126 @@
+"""How numbers, actions, grades and settings are worded for people, the same in every report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from loopaudit.core.findings import Action
+from loopaudit.core.report import Finding, Grade, PolicyStatus
+
+NOT_RECORDED: Final = "not recorded"
+
+MODES: Final[Mapping[str, str]] = {
+    "enforced": "a refused call never happened, a stop ends the turn",
+    "shadow": "guards watch every recorded call, nothing is refused",
+}
+TOOL_NAMES: Final[Mapping[str, str]] = {
+    "mapped": "mapped to each guard's vocabulary",
+    "literal": "literal: as recorded",
+}
+FAILURE_LEVELS: Final[Mapping[str, str]] = {
+    "flag": "by error flag",
+    "exit_code": "by error flag or exit code",
+    "text": "by error flag, exit code or the words of the result",
+}
+LEVEL_NAMES: Final[Mapping[str, str]] = {"flag": "by flag", "exit_code": "by exit code", "text": "by words"}
+STATUS: Final[Mapping[PolicyStatus, str]] = {
+    "evaluated": "evaluated",
+    "partly": "partly evaluated",
+    "cannot_evaluate": "cannot evaluate",
+    "crashed": "crashed",
+}
+
+
+def number(value: float | None) -> str:
+    """A whole number with thousands separators; *not recorded* for ``None``."""
+    return NOT_RECORDED if value is None else f"{round(value):,}"
+
+
+def some(count: int, noun: str, plural: str = "") -> str:
+    """``1 call``, ``1,200 calls``, ``no calls``."""
+    if count == 0:
+        return f"no {plural or noun + 's'}"
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {plural or noun + 's'}"
+
+
+def duration(seconds: float | None) -> str:
+    """A length of time in its two largest units, *not recorded* for ``None``."""
+    if seconds is None:
+        return NOT_RECORDED
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s" if seconds >= 1 or seconds == 0 else "under 1 s"
+    if whole < 3600:
+        return _two(whole // 60, "min", whole % 60, "s")
+    if whole < 86400:
+        return _two(whole // 3600, "h", whole % 3600 // 60, "min")
+    return _two(whole // 86400, "d", whole % 86400 // 3600, "h")
+
+
+def _two(large: int, large_unit: str, small: int, small_unit: str) -> str:
+    return f"{large:,} {large_unit} {small} {small_unit}" if small else f"{large:,} {large_unit}"
+
+
+def words(identifier: str) -> str:
+    """An identifier as words: ``cannot_evaluate`` as *cannot evaluate*."""
+    return identifier.replace("_", " ").replace("-", " ")
+
+
+def some_of(items: Sequence[str], most: int, joint: str = ", ") -> str:
+    """A list that names at most ``most`` items and counts the rest."""
+    if len(items) <= most:
+        return joint.join(items)
+    return f"{joint.join(items[: most - 1])} and {len(items) - most + 1:,} more"
+
+
+def tally(counts: Mapping[str, int], joint: str = ", ") -> str:
+    """Counts by word, largest first, as ``warn 3, block 1``."""
+    order = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return joint.join(f"{words(word)} {count:,}" for word, count in order if count)
+
+
+def actions(by_action: Mapping[str, int], joint: str = ", ") -> str:
+    """Firings by action, weakest action first, as ``warn 3, hard stop 1``."""
+    known = sorted((Action[slug.upper()], count) for slug, count in by_action.items())
+    return joint.join(f"{action.word} {count:,}" for action, count in known if count)
+
+
+def action_of(finding: Finding) -> str:
+    """The action, with the guard's own word beside it where that says something else."""
+    own = words(finding.own_word).lower()
+    if own in ("", finding.action.word, words(finding.action.slug)):
+        return finding.action.word
+    return f"{finding.action.word} ({words(finding.own_word)})"
+
+
+def grade_style(good: bool | None) -> str:
+    """The style of a grade."""
+    return "doubt" if good is None else "good" if good else "bad"
+
+
+def grade_mark(good: bool | None) -> str:
+    """A sign for a grade that can be told from the others without colour."""
+    return "·" if good is None else "✓" if good else "✗"
+
+
+def grade_of(grade: Grade | None) -> str:
+    """A grade with its sign; empty where hindsight said nothing."""
+    return "" if grade is None else f"{grade_mark(grade.good)} {words(grade.word)}"
+
+
+def span_of(first: int, last: int) -> str:
+    """A range of call numbers, ``–`` where a firing is about no call."""
+    if not last:
+        return "–"
+    return f"{first:,}" if first == last else f"{first:,}–{last:,}"
+
+
+def agent_of(agent: str) -> str:
+    """The name of an agent; the main one has none."""
+    return agent or "main"
+
+
+def agents(names: Iterable[str]) -> list[str]:
+    """Names of sub-agents in order, without the main agent."""
+    return sorted({name for name in names if name})

@@ -36,6 +36,7 @@ test: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 	$(BIN)/python -m pytest --numprocesses 2 $(TESTS)
 
 # Apart from the tests, which it makes slower.
@@ -49,7 +50,7 @@ $(VENV)/.ray: $(VENV)/.dev
 	@touch $@
 
 test-ray: $(VENV)/.ray
-	$(BIN)/python -m pytest -m ray --show-capture=no tests/test_engines.py tests/test_ray.py
+	$(BIN)/python -m pytest -m ray --show-capture=no tests/audit/test_engines.py tests/audit/test_ray.py
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
@@ -68,7 +69,7 @@ golden: $(VENV)/.dev
 	$(BIN)/python -m pytest tests/reports --update-golden
 
 vectors: $(VENV)/.dev
-	$(BIN)/python -m tests.make_vector_subset
+	$(BIN)/python -m tests.policies.make_vector_subset
 
 clean:
 	rm -rf $(VENV) .venv-peers build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage.*

@@ -12,9 +12,9 @@ import orjson
 from benchmarks.pipeline import DATA
 from benchmarks.timing import Ratio, ratios
 from loopaudit.api import replay
-from loopaudit.core.registry import reports
 from loopaudit.core.report import Report
 from loopaudit.reports.kit import json_shape as shape
+from loopaudit.reports.registry import reports
 
 FINDINGS = 1000
 

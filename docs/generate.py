@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from loopaudit.cli.catalogue import formats_page, policies_page, policy_page
-from loopaudit.core.registry import policies
+from loopaudit.policies.registry import policies
 
 DOCS = Path(__file__).parent
 

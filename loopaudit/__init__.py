@@ -18,7 +18,8 @@ The public API, all of it::
 
 A guard of one's own is a :class:`Policy` with a subclass of :class:`Guard`; pass it among the
 ``policies``, name its file with ``--policy-file``, or offer it through the entry-point group
-``loopaudit.policies``. ``loopaudit new-policy`` writes a skeleton. Everything that is not
+``loopaudit.policies``. ``loopaudit new-policy`` writes a skeleton. A format of one's own is a
+:class:`Reader`, a report a :class:`Reporter`, offered in the same way. Everything that is not
 named here may change without notice.
 """
 
@@ -29,12 +30,18 @@ if TYPE_CHECKING:
     from typing import Any
 
     from loopaudit.api import read, replay, replay_rows
+    from loopaudit.audit.ray.dataset import replay_ray
     from loopaudit.core.errors import InputError, LoopauditError, UsageError
     from loopaudit.core.events import Batch, Boundary, Call, Result, Turn
-    from loopaudit.core.findings import Action, Decision
-    from loopaudit.core.report import Episode, Finding, Grade, PolicyResult, Report, TranscriptResult
+    from loopaudit.core.findings import Action, Decision, Episode, Finding, Grade
+    from loopaudit.core.report import PolicyResult, Report, TranscriptResult
     from loopaudit.core.tools import Vocabulary
     from loopaudit.policies.contract import Context, Guard, Origin, Params, Policy
+    from loopaudit.readers.contract import Reader
+    from loopaudit.readers.emit import Emitter
+    from loopaudit.readers.probe import Probe
+    from loopaudit.readers.source import Source
+    from loopaudit.reports.contract import Reporter
 
 __all__ = [
     "Action",
@@ -43,6 +50,7 @@ __all__ = [
     "Call",
     "Context",
     "Decision",
+    "Emitter",
     "Episode",
     "Finding",
     "Grade",
@@ -53,8 +61,12 @@ __all__ = [
     "Params",
     "Policy",
     "PolicyResult",
+    "Probe",
+    "Reader",
     "Report",
+    "Reporter",
     "Result",
+    "Source",
     "TranscriptResult",
     "Turn",
     "UsageError",
@@ -62,17 +74,24 @@ __all__ = [
     "__version__",
     "read",
     "replay",
+    "replay_ray",
     "replay_rows",
 ]
 
 _HOMES = {
     "api": "read replay replay_rows",
+    "audit.ray.dataset": "replay_ray",
     "core.errors": "InputError LoopauditError UsageError",
     "core.events": "Batch Boundary Call Result Turn",
-    "core.findings": "Action Decision",
-    "policies.contract": "Context Guard Origin Params Policy",
-    "core.report": "Episode Finding Grade PolicyResult Report TranscriptResult",
+    "core.findings": "Action Decision Episode Finding Grade",
+    "core.report": "PolicyResult Report TranscriptResult",
     "core.tools": "Vocabulary",
+    "policies.contract": "Context Guard Origin Params Policy",
+    "readers.contract": "Reader",
+    "readers.emit": "Emitter",
+    "readers.probe": "Probe",
+    "readers.source": "Source",
+    "reports.contract": "Reporter",
 }
 
 

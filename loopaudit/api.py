@@ -7,12 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from loopaudit.audit.run import add, audit, new_report
-from loopaudit.audit.session import Options
-from loopaudit.config.selection import select
+from loopaudit.config.options import options_of
 from loopaudit.core.errors import InputError
 from loopaudit.core.events import Event, Level
 from loopaudit.core.report import Report
-from loopaudit.policies.contract import Mode, Policy, Selected
+from loopaudit.policies.contract import Mode, Policy
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.recognise import recognise
 from loopaudit.readers.source import Source
@@ -75,39 +74,6 @@ def replay_rows(
     for name, value in rows:
         add(report, audit_row(name, value, options))
     return report
-
-
-def options_of(
-    policies: Iterable[str | Policy] = ("mission",),
-    settings: Iterable[str] = (),
-    mode: Mode = "enforced",
-    map_tool_names: bool = True,
-    failure_level: Level = "exit_code",
-    format: str | None = None,
-    schemas: Mapping[str, Any] | None = None,
-) -> Options:
-    """What the arguments of :func:`replay` mean.
-
-    Raises:
-        UsageError: a policy, parameter or format is unknown.
-    """
-    own: dict[str, Policy] = {}
-    specs: list[str] = []
-    for policy in policies:
-        if isinstance(policy, Policy):
-            own[policy.id] = policy
-            specs.append(policy.id)
-        else:
-            specs.append(policy)
-    chosen: list[Selected] = select(specs, settings, extra=own) if specs else []
-    return Options(
-        policies=chosen,
-        mode=mode,
-        map_names=map_tool_names,
-        failure_level=failure_level,
-        format_id=format,
-        schemas=dict(schemas or {}),
-    )
 
 
 def read(path: Path, *, format: str | None = None, failure_level: Level = "exit_code") -> Iterator[Event]:

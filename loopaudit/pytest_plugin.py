@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from loopaudit.core.checks import Check
+    from loopaudit.core.report import Check
 
 SUFFIX = ".expect.toml"
 
@@ -61,12 +61,12 @@ class ExpectationFile(pytest.File):
         """
         from datetime import date
 
-        from loopaudit.cli.options_ import replay_options
+        from loopaudit.cli.options import replay_options
         from loopaudit.config import file as configs
+        from loopaudit.config.gate import GateSettings
         from loopaudit.core.errors import InputError
         from loopaudit.gate import expectations
         from loopaudit.gate.check import check
-        from loopaudit.gate.inputs import GateSettings
 
         folder = self.path.parent
         beside = sorted(
@@ -115,7 +115,7 @@ class ExpectationItem(pytest.Item):
         if not excinfo.errisinstance(UnmetExpectationError):
             return str(super().repr_failure(excinfo))
         from loopaudit.core.text import visible
-        from loopaudit.reports.kit.checks import told
+        from loopaudit.reports.kit.check_page import told
 
         place = f"{self.check.source}: " if self.check.source else ""
         return visible(f"{place}{told(self.check)}")

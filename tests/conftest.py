@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.gate_files import Folder
+from tests.gate.files import Folder
+from tests.places import DATA
 
 # A busy machine is no defect: the examples count, not their time.
 settings.register_profile("loopaudit", deadline=None, max_examples=50)
 settings.load_profile("loopaudit")
 
-GOLDEN = Path(__file__).parent / "data" / "golden"
+GOLDEN = DATA / "golden"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -8,7 +8,6 @@ where the corpus is absent.
 from __future__ import annotations
 
 import io
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -22,8 +21,9 @@ from loopaudit.core.findings import Problems
 from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.source import Source
+from tests.places import SHARED_CORPUS
 
-CORPUS = Path(os.environ.get("LOOPAUDIT_CORPUS", Path(__file__).parents[2] / "shared" / "corpus"))
+CORPUS = SHARED_CORPUS
 
 COUNTS = (
     "turns",

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
 
 from tests.corpus import CORPUS
+from tests.places import SHARED_CASES
 
-CASES = Path(os.environ.get("LOOPAUDIT_CASES", Path(__file__).parents[2] / "shared" / "cases"))
+CASES = SHARED_CASES
 
 
 def transcripts() -> list[Any]:

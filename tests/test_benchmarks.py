@@ -18,8 +18,8 @@ from benchmarks.processes import Ran, run
 from benchmarks.timing import Missing, Outcome, Ratio
 from loopaudit.api import read
 from loopaudit.core.events import Batch
+from tests.places import ROOT
 
-ROOT = Path(__file__).parents[1]
 TARGETS = {"pipeline": {"claude": {"goal": 1.0, "gate": 1.2}, "alone, *": {"gate": 10.0}}}
 PYTHON = [sys.executable, "-c"]
 

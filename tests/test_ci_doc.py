@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 import tomllib
-from pathlib import Path
 
 import pytest
 
@@ -14,9 +13,9 @@ from loopaudit.config.file import SCHEMA as CONFIG
 from loopaudit.config.shapecheck import accepts, jsonlike
 from loopaudit.gate.baseline_file import SCHEMA
 from loopaudit.gate.expectations import EXPECT
-from tests.gate_files import Folder
+from tests.gate.files import Folder
+from tests.places import ROOT
 
-ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"(?:<!-- file: (\S+) -->\n)?```(\w+)\n(.*?)```", re.DOTALL)
 

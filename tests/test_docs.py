@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from docs.generate import pages
+from tests.places import ROOT
 
-ROOT = Path(__file__).parents[1]
 DOCUMENTS = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_cli import CATCH, ROOT, run
+from tests.cli.test_program import CATCH, ROOT, run
 
 GUIDE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
-SAMPLES = ROOT / "sample_transcripts"
+from tests.places import ROOT, SAMPLES
+
 LOOP = SAMPLES / "invoices-same-grep.jsonl"
 
 yaml = pytest.importorskip("yaml", reason="needs PyYAML")

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from loopaudit.audit.run import audit
-from loopaudit.audit.session import Options
+from loopaudit.config.options import Options
 from loopaudit.config.selection import MISSION, select
-from loopaudit.core.registry import readers
 from loopaudit.core.report import TranscriptResult
+from loopaudit.readers.registry import readers
+from tests.places import SAMPLES
 
-SAMPLES = Path(__file__).parents[1] / "sample_transcripts"
 FILES = sorted(p for p in SAMPLES.iterdir() if p.suffix in (".json", ".jsonl"))
 FORMATS = sorted((SAMPLES / "formats").iterdir())
 

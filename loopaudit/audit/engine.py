@@ -15,13 +15,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final, Protocol
 
-from loopaudit.audit.heap import trim
-from loopaudit.audit.stretches import Stretch, calls_behind, stretches_of
 from loopaudit.core import text
 from loopaudit.core.counts import Totals, missing_needs
-from loopaudit.core.events import TOKEN_LIMIT, Batch, Call, Event, Result, Turn
-from loopaudit.core.findings import Action, Decision
-from loopaudit.core.report import Finding, PolicyResult
+from loopaudit.core.events import TOKEN_LIMIT, Batch, Boundary, Call, Event, Result, Turn
+from loopaudit.core.findings import Action, Decision, Finding
+from loopaudit.core.report import PolicyResult
 from loopaudit.core.tools import Kind, Translator, translator
 from loopaudit.policies.contract import Context, Guard, Mode, Selected
 
@@ -314,3 +312,39 @@ def _withdraw(result: PolicyResult) -> None:
 def short_arguments(call: Call) -> str:
     """The arguments of a call on one line, safe to print, cut at :data:`ARGUMENTS_SHOWN`."""
     return text.one_line(call.raw_arguments, ARGUMENTS_SHOWN)
+
+
+def trim() -> None:
+    """Ask the C library to let go of free memory; nothing where it cannot be asked (only glibc can)."""
+    if sys.platform != "linux":
+        return
+    import ctypes
+
+    give_back = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if give_back is not None:
+        give_back(0)
+
+
+Stretch = tuple[Turn | Boundary | None, list[Batch], int]
+"""What no turn or boundary interrupts: the turn or boundary before it, its batches, and how many calls they have."""
+
+
+def stretches_of(events: Sequence[Event]) -> list[Stretch]:
+    """Events of one agent in stretches: told apart once for all its guards."""
+    found: list[Stretch] = []
+    before: Turn | Boundary | None = None
+    batches: list[Batch] = []
+    for event in events:
+        if isinstance(event, Batch):
+            batches.append(event)
+        else:
+            found.append((before, batches, sum([len(batch.calls) for batch in batches])))
+            before, batches = event, []
+    found.append((before, batches, sum([len(batch.calls) for batch in batches])))
+    return found
+
+
+def calls_behind(batches: Sequence[Batch], batch: Batch) -> int:
+    """How many calls come in the batches behind one of them."""
+    place = next(place for place, other in enumerate(batches) if other is batch)
+    return sum([len(later.calls) for later in batches[place + 1 :]])

@@ -13,8 +13,8 @@ from typing import Final
 
 from loopaudit.core import regex, text
 from loopaudit.core.events import Batch, Boundary, Event, Turn, seconds
-from loopaudit.core.findings import Action
-from loopaudit.core.report import Finding, Ledger, Response
+from loopaudit.core.findings import Action, Finding
+from loopaudit.core.report import Ledger, Response
 
 RECORDED: Final = "recorded"
 """Stands where a finding names its policy, for a guard of the recording harness."""

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from typing import IO
 
 from loopaudit.audit.inputs.model import Input
-from loopaudit.audit.session import FileAudit, Options, audit_source, guarded
+from loopaudit.audit.session import FileAudit, audit_source, guarded
+from loopaudit.config.options import Options
 from loopaudit.core.errors import InputError
 from loopaudit.readers.recognise import recognise
 from loopaudit.readers.source import Source

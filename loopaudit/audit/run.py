@@ -11,14 +11,14 @@ from loopaudit.audit.inputs.discover import discover
 from loopaudit.audit.inputs.model import Found, Input
 from loopaudit.audit.inputs.tables.bad_rows import NO_TRANSCRIPT, add_failure
 from loopaudit.audit.one import audit_input
-from loopaudit.audit.session import FileAudit, Options
+from loopaudit.audit.session import FileAudit
+from loopaudit.config.options import Options
 from loopaudit.core.errors import UsageError
 from loopaudit.core.report import PolicyInfo, Report
 from loopaudit.version import __version__
 
 if TYPE_CHECKING:
-    from loopaudit.audit.cache.cache import Cache
-    from loopaudit.audit.cache.results import Results
+    from loopaudit.audit.cache.cache import Cache, Results
     from loopaudit.audit.pool import Engine
 
 SMALL: Final = 64 << 20

@@ -2,49 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from loopaudit.audit.engine import MAX_AGENTS, Observer, Replay
-from loopaudit.audit.inputs.tables.layout import Columns
 from loopaudit.audit.observers import Bookkeeper, RecordedGuards
+from loopaudit.config.options import Options
 from loopaudit.core.counts import Totals
 from loopaudit.core.errors import ExitCode, InputError, LoopauditError
 from loopaudit.core.events import Event, Level
 from loopaudit.core.findings import Problem, Problems
 from loopaudit.core.report import FileProblem, TranscriptResult
-from loopaudit.core.tools import Kind
 from loopaudit.hindsight.observer import Hindsight
-from loopaudit.policies.contract import Mode, Selected
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.recognise import recognise
-from loopaudit.readers.source import MAX_EXPANDED, Source
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """Everything that decides what a replay finds; two equal runs give equal reports.
-
-    ``map_names`` maps tool names to each guard's vocabulary; ``schemas`` are JSON Schemas of
-    tool arguments given beside the transcript, by recorded name. ``max_expanded`` bounds
-    what a compressed input may expand to, in bytes. ``ledger`` keeps for each transcript what
-    comparing policies needs. ``tool_kinds`` are kinds that the user gave to recorded tool
-    names, for guards' vocabularies and for hindsight. ``columns`` are columns of tables that
-    the user named.
-    """
-
-    policies: Sequence[Selected]
-    mode: Mode = "enforced"
-    map_names: bool = True
-    failure_level: Level = "exit_code"
-    format_id: str | None = None
-    schemas: Mapping[str, Any] = field(default_factory=dict)
-    hindsight: bool = True
-    max_expanded: int = MAX_EXPANDED
-    ledger: bool = False
-    tool_kinds: Mapping[str, Kind] = field(default_factory=dict)
-    columns: Columns = field(default_factory=Columns)
+from loopaudit.readers.source import Source
 
 
 @dataclass(slots=True)

@@ -22,6 +22,7 @@ from loopaudit.core.canonical import call_key, parse
 from loopaudit.core.errors import InputError
 from loopaudit.core.events import Batch, Event, seconds
 from loopaudit.core.findings import Problems
+from loopaudit.core.json import tolerant_loads
 from loopaudit.core.text import one_line
 from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import MAX_IDS, Emitter
@@ -37,8 +38,7 @@ from loopaudit.readers.formats.native.records import (
     line_from,
 )
 from loopaudit.readers.formats.native.schema import mismatches, strictly
-from loopaudit.readers.lines import same_line
-from loopaudit.readers.source import Source, tolerant_loads
+from loopaudit.readers.source import Source, same_line
 
 LIMIT: Final = 200
 """Issues of one code that are kept; further ones are only counted."""

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import typer
 
-from loopaudit.cli.writing_ import report_error
+from loopaudit.cli.writing import report_error
 from loopaudit.core.errors import ExitCode, LoopauditError
 
 EPILOG = (

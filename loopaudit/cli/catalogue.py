@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import inspect
 import sys
+from collections.abc import Iterator
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from loopaudit.cli.reflow import fill, reflow
 from loopaudit.config.selection import MISSION
-from loopaudit.core.registry import policies, readers
 from loopaudit.policies.contract import Policy
-from loopaudit.readers.recognise import ranked
+from loopaudit.policies.registry import policies
+from loopaudit.readers.registry import readers
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -151,7 +152,7 @@ def formats_json() -> str:
             "where": r.where,
             "installed": r in offered,
         }
-        for r in [*sorted(ranked(), key=lambda r: r.id), *offered]
+        for r in [*readers().all(), *offered]
     ]
     return orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode()
 
@@ -168,7 +169,7 @@ def formats_text(console: Console) -> None:
     for column in ("format", "recognised by", "carries", "checked on"):
         table.add_column(column, overflow="fold", no_wrap=column == "format")
     offered = readers().installed()[0]
-    for reader in [*sorted(ranked(), key=lambda r: r.id), *offered]:
+    for reader in [*readers().all(), *offered]:
         carries = "; ".join(f"{k}: {v}" if v else k for k, v in reader.carries.items())
         name = f"{reader.id} +" if reader in offered else reader.id
         table.add_row(*map(escape, (name, reader.looked_for, carries, _EVIDENCE[reader.evidence])))
@@ -269,8 +270,58 @@ def formats_page() -> str:
         "| format | written by | recognised by | carries | checked on |",
         "| --- | --- | --- | --- | --- |",
     ]
-    for reader in sorted(ranked(), key=lambda r: r.id):
+    for reader in readers().all():
         carries = "; ".join(f"{what} ({how})" if how else str(what) for what, how in reader.carries.items())
         cells = (reader.id, reader.written_by or reader.title, reader.looked_for, carries, _EVIDENCE[reader.evidence])
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines) + "\n"
+
+
+WIDEST: Final = 100
+"""Columns beyond which lines get no longer: they would be hard to read."""
+
+
+BULLET: Final = "* "
+
+
+def reflow(text: str, width: int) -> Iterator[str]:
+    """The lines of a docstring, filled anew. A heading stays a line of its own."""
+    block: list[str] = []
+    hanging = 0
+    verbatim = False
+    for line in [*text.splitlines(), ""]:
+        said = line.lstrip()
+        indent = len(line) - len(said)
+        starts = not said or verbatim or indent != hanging or said.startswith(BULLET)
+        if block and starts:
+            yield from fill(" ".join(block), width, hanging)
+            block = []
+        if not said:
+            yield ""
+            continue
+        if not indent:
+            verbatim = said == "Examples"
+        if not block:
+            hanging = indent + (len(BULLET) if said.startswith(BULLET) else 0)
+            block = [line]
+            if verbatim:
+                hanging += 4
+        else:
+            block.append(said)
+
+
+def fill(line: str, width: int, hanging: int) -> list[str]:
+    """One line broken to the width, with ``hanging`` spaces before all parts but the first. No word is broken."""
+    said = line.lstrip()
+    start = line[: len(line) - len(said)]
+    if said.startswith(BULLET):
+        # The bullet never stands alone, however long the first word is.
+        start, said = start + BULLET, said.removeprefix(BULLET)
+    return wrap(
+        said,
+        min(width, WIDEST),
+        initial_indent=start,
+        subsequent_indent=" " * hanging,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

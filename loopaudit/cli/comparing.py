@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loopaudit.cli.writing_ import report_error, write_output
+from loopaudit.cli.writing import report_error, write_output
 from loopaudit.core.errors import ExitCode, UsageError, did_you_mean
 
 if TYPE_CHECKING:

@@ -6,15 +6,18 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from loopaudit.core.errors import UsageError, did_you_mean
+from loopaudit.config.actions import lowest_action
+from loopaudit.core.errors import UsageError
 from loopaudit.core.findings import Action
-from loopaudit.core.registry import reports
 from loopaudit.core.report import Report
+from loopaudit.reports.registry import reports
 
-LOOP: Final = "loop"
+if TYPE_CHECKING:
+    from loopaudit.config.file import Config
 
 GITHUB: Final = "github"
 
@@ -64,6 +67,19 @@ def outputs(specs: Sequence[str]) -> list[Output]:
     return chosen
 
 
+def check_reports(config: Config) -> None:
+    """Check the reports that a configuration names.
+
+    Raises:
+        UsageError: one is unknown or cannot be made here; the message has file, line and key.
+    """
+    from loopaudit.config.params import told
+
+    assert config.toml is not None
+    for index, spec in enumerate(config.reports):
+        told(config.toml, ("reports", index), partial(outputs, [spec]))
+
+
 def _installed(package: str) -> bool:
     from importlib.util import find_spec
 
@@ -91,29 +107,6 @@ def write_step_summary(report: Report, targets: Iterable[Output], environ: Mappi
             file.write(f"\n{text}".encode() if used and text else text.encode())
     except OSError as error:
         raise UsageError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
-
-
-def lowest_action(words: Iterable[str]) -> tuple[Action | None, bool]:
-    """The weakest action that the words of ``--fail-on`` name, and whether they name loops.
-
-    Raises:
-        UsageError: a word is no action.
-    """
-    lowest: Action | None = None
-    loops = False
-    for word in words:
-        spelled = word.lower().replace("-", "_")
-        if spelled == LOOP:
-            loops = True
-            continue
-        spelled = {"hard_stop": "stop", "halt": "stop", "any": "observe"}.get(spelled, spelled)
-        known = [action.slug for action in Action if action]
-        if spelled not in known:
-            hint = did_you_mean(spelled, [*known, LOOP])
-            raise UsageError(f"--fail-on: {word!r} is no action", hint=hint)
-        action = Action[spelled.upper()]
-        lowest = action if lowest is None else min(lowest, action)
-    return lowest, loops
 
 
 def gate(words: Iterable[str]) -> Callable[[Report], bool]:

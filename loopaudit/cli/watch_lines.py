@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from loopaudit.audit.watch.notices import Firing, Notice, Summary
 from loopaudit.core.events import seconds
+from loopaudit.core.json import dumps
 from loopaudit.policies.contract import Mode
 from loopaudit.reports.kit import json_shape as shape
 from loopaudit.reports.kit import wording
@@ -71,7 +72,7 @@ def firing_json(firing: Firing, mode: Mode) -> bytes:
         **shape.finding(firing.finding),
         "at": firing.at,
     }
-    return shape.write(line)
+    return dumps(line)
 
 
 def notice_lines(notice: Notice) -> str:

@@ -1,13 +1,64 @@
-"""What a list says about installed plug-ins that cannot be used."""
+"""What commands write: to files, to standard output, and errors to standard error."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
-from loopaudit.cli.writing_ import report_error
-from loopaudit.core.errors import ExitCode, LoopauditError
+from loopaudit.core.errors import ExitCode, LoopauditError, UsageError
+
+if TYPE_CHECKING:
+    from loopaudit.core.report import Report
+
+
+def write_output(data: bytes, target: str | None) -> None:
+    """Write to a file, or to standard output when ``target`` is ``None`` or ``-``.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    if target in (None, "-"):
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    path = Path(str(target))
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
+
+
+def report_error(message: str, hint: str | None) -> None:
+    """One sentence and its hint on standard error."""
+    from loopaudit.core.text import visible
+
+    sys.stderr.write(f"loopaudit: error: {visible(message)}\n")
+    if hint:
+        sys.stderr.write(f"  hint: {visible(hint)}\n")
+
+
+def report_failures(report: Report, *, strict: bool = False) -> None:
+    """On standard error, what could not be audited, and the policies that crashed with the first place.
+
+    With ``strict`` also what was only partly read.
+    """
+    for failed in report.failures:
+        report_error(failed.message, failed.hint)
+    for damaged in [t for t in report.transcripts if t.damaged] if strict else ():
+        report_error(f"{damaged.path}: only partly read, damaged records: {damaged.damaged:,}", None)
+    crashed: dict[str, list[str]] = {}
+    for transcript in report.transcripts:
+        for policy in transcript.policies:
+            if policy.status == "crashed":
+                crashed.setdefault(policy.label, []).append(f"{transcript.path}: {'; '.join(policy.reasons)}")
+    for label, places in crashed.items():
+        more = f", and in {len(places) - 1} more transcripts" if len(places) > 1 else ""
+        report_error(f"the policy {label} failed: {places[0]}{more}", None)
 
 
 def report_broken(broken: Sequence[LoopauditError]) -> None:

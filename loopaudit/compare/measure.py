@@ -10,7 +10,8 @@ from loopaudit.compare.prices import Prices
 from loopaudit.compare.recorded import meet
 from loopaudit.compare.savings import amount, avoided, books
 from loopaudit.compare.tallies import Judged, count
-from loopaudit.core.report import Finding, Ledger, PolicyResult, TranscriptResult
+from loopaudit.core.findings import Finding
+from loopaudit.core.report import Ledger, PolicyResult, TranscriptResult
 from loopaudit.hindsight.catches import Caught, acts, caught, first_call, is_loop
 
 

@@ -14,8 +14,8 @@ from typing import Final
 import msgspec
 
 from loopaudit.compare.tallies import Amount, Judged, tally
-from loopaudit.core.findings import Action
-from loopaudit.core.report import Episode, Finding, Grade, PolicyStatus
+from loopaudit.core.findings import Action, Episode, Finding, Grade
+from loopaudit.core.report import PolicyStatus
 
 MAX_PLACES: Final = 2_000
 """Places kept of each list; the counts beside it count all."""

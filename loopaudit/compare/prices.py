@@ -18,8 +18,8 @@ from typing import Any, Final
 import msgspec
 
 from loopaudit.core.errors import InputError, did_you_mean
+from loopaudit.core.json import tolerant_loads
 from loopaudit.core.report import Response
-from loopaudit.readers.source import tolerant_loads
 
 KINDS: Final = ("input", "output", "cache_read", "cache_write")
 _FLAG: Final = "input_includes_cache"

@@ -10,7 +10,8 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 
 from loopaudit.compare.model import Met, Place, Scorecard
-from loopaudit.core.report import Finding, TranscriptResult
+from loopaudit.core.findings import Finding
+from loopaudit.core.report import TranscriptResult
 from loopaudit.hindsight.catches import acts, first_call
 
 NEAR = 2

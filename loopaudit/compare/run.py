@@ -10,16 +10,16 @@ from loopaudit.audit.inputs.discover import discover
 from loopaudit.audit.inputs.model import Found, Input
 from loopaudit.audit.one import audit_input
 from loopaudit.audit.run import add, each, engine_for, new_report
-from loopaudit.audit.session import FileAudit, Options
+from loopaudit.audit.session import FileAudit
 from loopaudit.compare.comparison import Comparison
 from loopaudit.compare.measure import measure
 from loopaudit.compare.model import Scorecard
 from loopaudit.compare.prices import Prices
 from loopaudit.compare.step_limit import Null, null_policy
+from loopaudit.config.options import Options
 from loopaudit.core.errors import InputError
 from loopaudit.core.report import TranscriptResult
-from loopaudit.hindsight.labelled import apply_labels
-from loopaudit.hindsight.labels import Labels
+from loopaudit.hindsight.labels import Labels, apply_labels
 
 if TYPE_CHECKING:
     from loopaudit.audit.cache.cache import Cache

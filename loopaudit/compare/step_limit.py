@@ -29,8 +29,8 @@ import msgspec
 from loopaudit.compare.measure import judge
 from loopaudit.compare.model import Case, Run
 from loopaudit.compare.tallies import Judged
-from loopaudit.core.findings import Action
-from loopaudit.core.report import Finding, PolicyResult, TranscriptResult
+from loopaudit.core.findings import Action, Finding
+from loopaudit.core.report import PolicyResult, TranscriptResult
 from loopaudit.hindsight.catches import caught, is_loop
 
 

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import msgspec
 
-from loopaudit.core.report import Grade
+from loopaudit.core.findings import Grade
 
 K = TypeVar("K")
 

@@ -17,11 +17,12 @@ from typing import IO, Any, Final
 import msgspec
 
 from loopaudit.audit.inputs.model import Found, Input
-from loopaudit.audit.session import FileAudit, Options
+from loopaudit.audit.session import FileAudit
 from loopaudit.compare.comparison import Comparison
 from loopaudit.compare.model import Card
 from loopaudit.compare.run import compare
 from loopaudit.compare.step_limit import Null
+from loopaudit.config.options import Options
 from loopaudit.config.selection import make_params, parse_value
 from loopaudit.core import regex
 from loopaudit.core.errors import UsageError

@@ -15,8 +15,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, get_args
 
-from loopaudit.cli.outputs import lowest_action, outputs
 from loopaudit.config import selection
+from loopaudit.config.actions import lowest_action
+from loopaudit.config.gate import GateSettings
 from loopaudit.config.location import FILE_NAME, PROJECT, candidates
 from loopaudit.config.params import policy_tables, told
 from loopaudit.config.shapecheck import Schema
@@ -24,11 +25,9 @@ from loopaudit.config.toml_file import TomlFile, dashed, load
 from loopaudit.core import tools
 from loopaudit.core.errors import UsageError
 from loopaudit.core.events import Level
-from loopaudit.core.registry import readers
 from loopaudit.core.urls import scheme_of
-from loopaudit.gate import expectations
-from loopaudit.gate.inputs import GateSettings
 from loopaudit.policies.contract import Mode, Policy, Selected
+from loopaudit.readers.registry import readers
 
 _TEXT: Final[Schema] = {"type": "string", "minLength": 1}
 _TEXTS: Final[Schema] = {"type": "array", "items": _TEXT}
@@ -87,7 +86,9 @@ class Config:
     """A checked configuration; ``None`` and empty where it says nothing. Paths are absolute.
 
     ``named`` are the user's own variants and what they are variants of, ``overrides`` the
-    parameters by name of a variant or policy.
+    parameters by name of a variant or policy. ``expect`` are the tables ``[[expect]]`` as they stand in
+    the file ``toml``: what they may hold is the gate's to say (:mod:`loopaudit.gate.expectations`), as what
+    ``reports`` name is the command's (:mod:`loopaudit.cli.outputs`).
     """
 
     file: Path | None = None
@@ -106,7 +107,8 @@ class Config:
     cache: bool | None = None
     cache_dir: Path | None = None
     gate: GateSettings = field(default_factory=GateSettings)
-    expect: tuple[expectations.Expectation, ...] = ()
+    expect: tuple[Any, ...] = ()
+    toml: TomlFile | None = None
 
     def select(
         self, specs: Sequence[str] = (), settings: Sequence[str] = (), extra: Mapping[str, Policy] | None = None
@@ -203,7 +205,8 @@ def parse(file: TomlFile, extra: Mapping[str, Policy] | None = None) -> Config:
         cache=data.get("cache"),
         cache_dir=folder / data["cache-dir"] if "cache-dir" in data else None,
         gate=_gate(file, data.get("gate", {})),
-        expect=expectations.from_config(file, data.get("expect", [])),
+        expect=tuple(data.get("expect", ())),
+        toml=file,
     )
     if config.format is not None:
         told(file, ("format",), lambda: readers().get(data["format"]))
@@ -232,7 +235,6 @@ def _joined(folder: Path, path: str) -> str:
 
 def _report(file: TomlFile, folder: Path, spec: str, index: int) -> str:
     way = ("reports", index)
-    told(file, way, lambda: outputs([spec]))
     name, equals, target = spec.partition("=")
     if not equals or target == "-":
         raise file.error(way, f"{spec!r} names no file", f'write "{name}=FILE"')

@@ -16,8 +16,8 @@ from loopaudit.config import selection
 from loopaudit.config.shapecheck import Schema
 from loopaudit.config.toml_file import TomlFile, dashed
 from loopaudit.core.errors import UsageError, did_you_mean
-from loopaudit.core.registry import policies
 from loopaudit.policies.contract import Policy, Selected
+from loopaudit.policies.registry import policies
 
 
 def told(file: TomlFile, way: tuple[str | int, ...], act: Callable[[], object]) -> None:

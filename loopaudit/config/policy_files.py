@@ -12,7 +12,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 from loopaudit.core.errors import InputError, PluginError
-from loopaudit.core.foreign import loaded
+from loopaudit.core.registry import loaded
 from loopaudit.policies.contract import Policy
 
 

@@ -14,8 +14,8 @@ from typing import Any, Final, get_type_hints
 
 from loopaudit.core import regex
 from loopaudit.core.errors import UsageError, did_you_mean
-from loopaudit.core.registry import policies
 from loopaudit.policies.contract import Params, Policy, Selected
+from loopaudit.policies.registry import policies
 
 MISSION: Final = ("atomcode", "zagens", "koda", "moltis")
 """The default set."""

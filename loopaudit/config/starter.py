@@ -101,7 +101,7 @@ policy = ["mission"]
 
 def starter() -> str:
     """The text of the file."""
-    from loopaudit.core.registry import policies
+    from loopaudit.policies.registry import policies
 
     policy = policies().get(MISSION[0])
     return _STARTER.format(

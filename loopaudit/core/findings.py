@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import IntEnum
-from typing import Any
+from hashlib import blake2b
+from typing import Any, Literal
 
 import msgspec
 
@@ -130,3 +131,90 @@ class Problems:
 
     def __bool__(self) -> bool:
         return bool(self.counts)
+
+
+BaselineState = Literal["", "unchanged", "moved", "changed", "new", "expired"]
+"""How a firing stands to the baseline; empty where there is none."""
+
+
+class Grade(msgspec.Struct, gc=False):
+    """What hindsight says of a firing: a word of a closed list, why, and the evidence.
+
+    ``evidence`` are numbers of calls; ``good`` is true for a justified intervention, false
+    for a wrong one, ``None`` where the recording cannot tell.
+    """
+
+    word: str
+    why: str
+    good: bool | None = None
+    evidence: tuple[int, ...] = ()
+
+
+class Finding(msgspec.Struct, gc=False):
+    """A firing: a decision that is not ALLOW, with its place.
+
+    ``policy`` is the label of the selected policy. ``call`` is the number of the call it is
+    about; for a decision about a batch it is the batch's last call, and ``whole_batch`` is
+    set. ``calls`` are the first and last call number of the batch. ``arguments`` is a short
+    form for people. ``message`` is what the guard would have told the model. ``skipped``
+    counts the last calls of the batch that a stop left out. ``baseline_state`` is set where a
+    baseline was compared with. ``result`` is the beginning of the call's recorded result, safe
+    to show, empty where none is recorded.
+    """
+
+    policy: str
+    action: Action
+    own_word: str
+    rule: str
+    count: int
+    tool: str
+    session: str
+    agent: str
+    turn: int
+    batch: int
+    call: int
+    calls: tuple[int, int]
+    whole_batch: bool
+    line: int
+    arguments: str
+    message: str
+    key: str = ""
+    details: dict[str, Any] | None = None
+    grade: Grade | None = None
+    skipped: int = 0
+    baseline_state: BaselineState = ""
+    result: str = ""
+
+    @property
+    def fingerprint(self) -> str:
+        """Names the issue wherever it stands: 16 hex digits of policy, rule, tool and canonical key.
+
+        Equal firings on equal calls share it, also over transcripts. It holds no position,
+        time, path, session or agent.
+        """
+        parts = (self.policy, self.rule, self.tool, self.key)
+        return blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+class Episode(msgspec.Struct, gc=False):
+    """A stretch of a transcript without new information, as hindsight sees it.
+
+    ``first_call`` is the first redundant call, ``unit`` the repeated calls in a short form,
+    ``laps`` how often the unit was run again, ``calls`` the redundant calls in it. ``turn``
+    is the agent's turn it began in, 0 where that is not known.
+    """
+
+    kind: str
+    session: str
+    agent: str
+    first_call: int
+    last_call: int
+    unit: list[str]
+    laps: int
+    calls: int
+    ended: str
+    line: int = 0
+    tokens: int | None = None
+    seconds: float | None = None
+    evidence: tuple[int, ...] = ()
+    turn: int = 0

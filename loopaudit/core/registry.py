@@ -1,7 +1,7 @@
 """Finds plug-ins: by looking into the package's folders, and through entry points.
 
-No list of plug-ins is kept anywhere. A built-in plug-in is a module of ``policies``,
-``readers`` or ``reports`` with the constant of its kind; an installed package offers more
+No list of plug-ins is kept anywhere. A built-in plug-in is a module or a folder in ``policies/guards``,
+``readers/formats`` or ``reports/formats``, with the constant of its kind; an installed package offers more
 through the entry-point groups ``loopaudit.policies``, ``loopaudit.readers`` and
 ``loopaudit.reports``. Entry points are looked up only when asked for a name that is not
 built in, when no built-in reader claims a transcript, or for a list of everything: that alone
@@ -11,41 +11,62 @@ costs more than starting the interpreter. A built-in plug-in is never replaced b
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar
 
-from loopaudit.core import regex
 from loopaudit.core.errors import LoopauditError, PluginError, UsageError, did_you_mean
-from loopaudit.core.foreign import loaded
-from loopaudit.core.report import Reporter
-from loopaudit.policies.contract import Policy
-from loopaudit.readers.contract import Reader
 
-P = TypeVar("P", Policy, Reader, Reporter)
+
+class Plugin(Protocol):
+    """What all kinds of plug-ins have in common."""
+
+    @property
+    def id(self) -> str:
+        """The name by which a user asks for it."""
+        ...
+
+
+P = TypeVar("P", bound=Plugin)
+T = TypeVar("T")
 
 _ROOT: Final = Path(__file__).parents[1]
 
-_RANK: Final = regex.lazy(rb"^    rank=(\d+),", re.MULTILINE)
+
+def loaded(what: str, load: Callable[[], T]) -> T:
+    """What ``load`` gives, whatever the code does that it runs.
+
+    Raises:
+        PluginError: it failed or wanted to end the program; ``what`` begins the message.
+    """
+    try:
+        return load()
+    except LoopauditError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise PluginError(f"{what}: {type(error).__name__}: {error}") from error
 
 
 class Registry(Generic[P]):
-    """The plug-ins of one kind, loaded by name and no earlier than needed."""
+    """The plug-ins of one kind, loaded by name and no earlier than needed.
 
-    def __init__(self, folder: str, constant: str, kind: type[P], word: str) -> None:
+    ``folder`` holds the built-in ones, seen from the package (``readers/formats``): a module each, or a
+    folder with a module called ``entry``. ``constant`` is the name of the plug-in in its
+    module, ``word`` what a plug-in of this kind is called in messages.
+    """
+
+    def __init__(self, folder: str, constant: str, kind: type[P], *, word: str, entry: str) -> None:
         self.folder = folder
+        self._entry = entry
         self._constant = constant
         self._kind: type[P] = kind
         self._word = word
         self._loaded: dict[str, P] = {}
-        self._order: list[str] = []
         self._offered: dict[str, Any] | None = None
 
     def module_names(self) -> list[str]:
-        """Names of the built-in modules, sorted (``openhands_sdk``)."""
+        """Names of the built-in modules and folders, sorted (``openhands_sdk``)."""
         names = {
             entry.partition(".")[0]
             for entry in os.listdir(_ROOT / self.folder)
@@ -63,7 +84,7 @@ class Registry(Generic[P]):
         if plugin is None:
             path = f"loopaudit.{self.folder.replace('/', '.')}.{module_name}"
             if (_ROOT / self.folder / module_name).is_dir():
-                path += ".reader" if self._word == "format" else ".guard"
+                path += f".{self._entry}"
             module = import_module(path)
             plugin = self._checked(getattr(module, self._constant, None), module.__name__)
             self._loaded[module_name] = plugin
@@ -77,23 +98,6 @@ class Registry(Generic[P]):
     def all(self) -> list[P]:
         """Every built-in plug-in, in the order of their ids."""
         return [self.load(name) for name in self.module_names()]
-
-    def ordered(self) -> Iterator[P]:
-        """Every built-in plug-in by its ``rank``, each imported no earlier than it is asked for.
-
-        The rank is read from the text of the module, which costs a hundredth of importing it;
-        once, because every transcript asks for this order.
-        """
-        if not self._order:
-            ranks = {}
-            for name in self.module_names():
-                place = _ROOT / self.folder / name
-                file = place / "reader.py" if place.is_dir() else place.with_suffix(".py")
-                found = _RANK.search(file.read_bytes())
-                ranks[name] = int(found.group(1)) if found is not None else 0
-            self._order = sorted(ranks, key=lambda n: (ranks[n], n))
-        for name in self._order:
-            yield self.load(name)
 
     def get(self, id: str) -> P:
         """The plug-in of this id, built in or installed.
@@ -150,21 +154,3 @@ class Registry(Generic[P]):
                 raise PluginError(f"{where} calls itself {found.id!r}", hint="entry point and id have the same name")
             self._loaded[id] = plugin = found
         return plugin
-
-
-@cache
-def policies() -> Registry[Policy]:
-    """The guards."""
-    return Registry("policies/guards", "POLICY", Policy, "policy")
-
-
-@cache
-def readers() -> Registry[Reader]:
-    """The transcript formats."""
-    return Registry("readers/formats", "READER", Reader, "format")
-
-
-@cache
-def reports() -> Registry[Reporter]:
-    """The report formats."""
-    return Registry("reports/formats", "REPORTER", Reporter, "report")

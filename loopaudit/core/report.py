@@ -7,80 +7,14 @@ one module of :mod:`loopaudit.reports` with one constant ``REPORTER``. All posit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from hashlib import blake2b
+from collections.abc import Callable
 from typing import Any, Literal
 
 import msgspec
 
-from loopaudit.core.checks import Check as Check  # noqa: PLC0414 - a part of a report
-from loopaudit.core.checks import GateResult as GateResult  # noqa: PLC0414
-from loopaudit.core.findings import Action, Problem
+from loopaudit.core.findings import Episode, Finding, Grade, Problem
 
 PolicyStatus = Literal["evaluated", "partly", "cannot_evaluate", "crashed"]
-
-BaselineState = Literal["", "unchanged", "moved", "changed", "new", "expired"]
-"""How a firing stands to the baseline; empty where there is none."""
-
-
-class Grade(msgspec.Struct, gc=False):
-    """What hindsight says of a firing: a word of a closed list, why, and the evidence.
-
-    ``evidence`` are numbers of calls; ``good`` is true for a justified intervention, false
-    for a wrong one, ``None`` where the recording cannot tell.
-    """
-
-    word: str
-    why: str
-    good: bool | None = None
-    evidence: tuple[int, ...] = ()
-
-
-class Finding(msgspec.Struct, gc=False):
-    """A firing: a decision that is not ALLOW, with its place.
-
-    ``policy`` is the label of the selected policy. ``call`` is the number of the call it is
-    about; for a decision about a batch it is the batch's last call, and ``whole_batch`` is
-    set. ``calls`` are the first and last call number of the batch. ``arguments`` is a short
-    form for people. ``message`` is what the guard would have told the model. ``skipped``
-    counts the last calls of the batch that a stop left out. ``baseline_state`` is set where a
-    baseline was compared with. ``result`` is the beginning of the call's recorded result, safe
-    to show, empty where none is recorded.
-    """
-
-    policy: str
-    action: Action
-    own_word: str
-    rule: str
-    count: int
-    tool: str
-    session: str
-    agent: str
-    turn: int
-    batch: int
-    call: int
-    calls: tuple[int, int]
-    whole_batch: bool
-    line: int
-    arguments: str
-    message: str
-    key: str = ""
-    details: dict[str, Any] | None = None
-    grade: Grade | None = None
-    skipped: int = 0
-    baseline_state: BaselineState = ""
-    result: str = ""
-
-    @property
-    def fingerprint(self) -> str:
-        """Names the issue wherever it stands: 16 hex digits of policy, rule, tool and canonical key.
-
-        Equal firings on equal calls share it, also over transcripts. It holds no position,
-        time, path, session or agent.
-        """
-        parts = (self.policy, self.rule, self.tool, self.key)
-        return blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 class PolicyResult(msgspec.Struct):
@@ -105,30 +39,6 @@ class PolicyResult(msgspec.Struct):
     blocked_calls: int = 0
     avoided_calls: int = 0
     mapped: dict[str, str] = msgspec.field(default_factory=dict)
-
-
-class Episode(msgspec.Struct, gc=False):
-    """A stretch of a transcript without new information, as hindsight sees it.
-
-    ``first_call`` is the first redundant call, ``unit`` the repeated calls in a short form,
-    ``laps`` how often the unit was run again, ``calls`` the redundant calls in it. ``turn``
-    is the agent's turn it began in, 0 where that is not known.
-    """
-
-    kind: str
-    session: str
-    agent: str
-    first_call: int
-    last_call: int
-    unit: list[str]
-    laps: int
-    calls: int
-    ended: str
-    line: int = 0
-    tokens: int | None = None
-    seconds: float | None = None
-    evidence: tuple[int, ...] = ()
-    turn: int = 0
 
 
 class Response(msgspec.Struct, gc=False):
@@ -234,19 +144,66 @@ class PolicyInfo(msgspec.Struct):
     needs: dict[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Reporter:
-    """Everything the program knows of a report format.
+CheckKind = Literal["expectation", "baseline", "threshold", "coverage"]
 
-    ``render`` is a pure function from a report to the text or bytes of the file. ``suffix``
-    is the usual file name ending. ``binary`` output is never written to a terminal. ``package``
-    must be installed to make it; loopaudit has an extra of the report's name that brings it.
+
+CheckStatus = Literal[
+    "covered",
+    "quiet",
+    "noisy",
+    "missed",
+    "unchanged",
+    "moved",
+    "changed",
+    "new",
+    "vanished",
+    "expired",
+    "not_checked",
+    "passed",
+    "failed",
+]
+"""Of an expectation: the first four. Of a baseline entry: those up to *not_checked*. Of a
+threshold and of coverage: the last two."""
+
+
+class Check(msgspec.Struct):
+    """One thing that the gate looked at, and how it came out.
+
+    ``ok`` is false where it fails the run, with ``exit_code`` alone; 0 otherwise. ``path`` is
+    the transcript as the report names it, empty where a check is about the whole run.
+    ``message`` tells expected and found in a sentence. ``accept`` is the command that accepts
+    the outcome. ``calls`` are numbers of calls as found today. ``reason`` is what a person
+    wrote beside the expectation or baseline entry, ``source`` the file and line it stands in
+    (``suite/x.expect.toml:3``).
     """
 
-    id: str
-    title: str
-    suffix: str
-    render: Callable[[Report, Mapping[str, str]], bytes]
-    options: Mapping[str, str]
-    binary: bool = False
-    package: str = ""
+    kind: CheckKind
+    status: CheckStatus
+    ok: bool
+    message: str
+    exit_code: int = 0
+    path: str = ""
+    policy: str = ""
+    action: str = ""
+    rule: str = ""
+    fingerprint: str = ""
+    calls: tuple[int, ...] = ()
+    accept: str | None = None
+    reason: str = ""
+    source: str = ""
+
+
+class GateResult(msgspec.Struct):
+    """What ``loopaudit check`` decided. ``counts`` are checks by kind and status.
+
+    ``exit_code`` already takes unreadable inputs and crashes of the report into account.
+    """
+
+    checks: list[Check]
+    counts: dict[str, dict[str, int]]
+    exit_code: int = 0
+
+    @property
+    def failed(self) -> list[Check]:
+        """The checks that fail the run, in order."""
+        return [check for check in self.checks if not check.ok]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from loopaudit.core.checks import Check
 from loopaudit.core.errors import ExitCode
 from loopaudit.core.findings import Action
-from loopaudit.core.report import Report
+from loopaudit.core.report import Check, Report
 from loopaudit.gate.baseline_file import Entry
 from loopaudit.gate.baseline_match import Outcome, Scope, Seen, compare, gone, renamed
 from loopaudit.gate.inputs import GateInput

@@ -9,7 +9,7 @@ from datetime import date
 from pathlib import PurePosixPath
 from typing import Literal
 
-from loopaudit.core.report import Finding
+from loopaudit.core.findings import Finding
 from loopaudit.gate.baseline_file import Entry
 
 State = Literal["unchanged", "moved", "changed", "new", "vanished", "expired"]

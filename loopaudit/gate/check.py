@@ -13,8 +13,10 @@ from typing import IO, TYPE_CHECKING
 from loopaudit.audit.inputs.discover import discover
 from loopaudit.audit.inputs.model import SKIPPED_DIRECTORIES, Found, Input
 from loopaudit.audit.run import audit
-from loopaudit.audit.session import FileAudit, Options
+from loopaudit.audit.session import FileAudit
 from loopaudit.config.file import Config
+from loopaudit.config.gate import GateSettings
+from loopaudit.config.options import Options
 from loopaudit.config.toml_file import shown_path
 from loopaudit.core.errors import UsageError, did_you_mean
 from loopaudit.core.report import Report
@@ -26,7 +28,7 @@ from loopaudit.gate.baseline_hold import scope, seen
 from loopaudit.gate.baseline_match import update
 from loopaudit.gate.decide import decide
 from loopaudit.gate.expectations import SUFFIX, Expectation, Expectations
-from loopaudit.gate.inputs import GateInput, GateSettings
+from loopaudit.gate.inputs import GateInput
 
 if TYPE_CHECKING:
     from loopaudit.audit.cache.cache import Cache
@@ -96,7 +98,7 @@ def make_plan(paths: Sequence[str], config: Config, options: Options, *, whole: 
             claimed.add(os.path.realpath(file))
             plan.claims.setdefault(str(file), []).append(found.name)
             plan.expectations[found.name] = expectations.read(file, found.path)
-    for item in config.expect:
+    for item in expectations.from_config(config):
         name = by_real.get(os.path.realpath(item.transcript))
         if name is None:
             if not whole:

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from loopaudit.core.checks import Check, CheckStatus, GateResult
 from loopaudit.core.errors import ExitCode
-from loopaudit.core.report import Report, TranscriptResult
+from loopaudit.core.report import Check, CheckStatus, GateResult, Report, TranscriptResult
 from loopaudit.gate.baseline_hold import baseline_checks
 from loopaudit.gate.expectations import Expectation
 from loopaudit.gate.expectations_hold import matching, noise_on_twin, place, shortfall

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from loopaudit.config.file import Config
 from loopaudit.config.shapecheck import Schema
 from loopaudit.config.toml_file import TomlFile, dashed, load
 from loopaudit.core import regex
@@ -157,13 +158,16 @@ def read(path: Path, transcript: Path) -> Expectations:
     return Expectations(items, data.get("max-damaged"))
 
 
-def from_config(file: TomlFile, value: Any) -> tuple[Expectation, ...]:
+def from_config(config: Config) -> tuple[Expectation, ...]:
     """The expectations of a configuration.
 
     Raises:
         UsageError: one is not as it should be.
     """
-    tables = _tables(file, value)
+    file = config.toml
+    if file is None or not config.expect:
+        return ()
+    tables = _tables(file, list(config.expect))
     file.check({"type": "array", "items": EXPECT_IN_CONFIG}, tables, ("expect",))
     folder = file.path.parent
     return tuple(_one(file, table, i, folder / table["transcript"]) for i, table in enumerate(tables))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loopaudit.core.report import Finding, TranscriptResult
+from loopaudit.core.findings import Finding
+from loopaudit.core.report import TranscriptResult
 from loopaudit.gate.expectations import Expectation, span
 from loopaudit.hindsight.catches import acts, first_call, is_loop
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from loopaudit.config import toml_text as tomltext
-from loopaudit.core.findings import Action
-from loopaudit.core.report import Finding, Report, TranscriptResult
+from loopaudit.core.findings import Action, Finding
+from loopaudit.core.report import Report, TranscriptResult
 from loopaudit.gate.expectations import NEVER, span
 from loopaudit.gate.expectations_hold import lateness
 from loopaudit.gate.limits import damaged_share

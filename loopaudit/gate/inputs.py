@@ -6,22 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
+from loopaudit.config.gate import GateSettings
 from loopaudit.gate.baseline_file import Baseline
 from loopaudit.gate.expectations import Expectation, Expectations
-
-
-@dataclass(frozen=True, slots=True)
-class GateSettings:
-    """What fails a run. ``None`` is no limit; ``max_damaged`` is a share from 0 to 1."""
-
-    fail_on: tuple[str, ...] = ()
-    max_firings: int | None = None
-    max_wrong: int | None = None
-    max_loops: int | None = None
-    max_redundant: int | None = None
-    max_damaged: float | None = None
-    allow_empty: bool = False
-    allow_unevaluated: tuple[str, ...] = ()
 
 
 def _nothing(path: str) -> str | None:
@@ -45,7 +32,7 @@ class GateInput:
     the command that accepts what a transcript does today; ``command`` is this check's own.
     """
 
-    settings: GateSettings = GateSettings()
+    settings: GateSettings = field(default_factory=GateSettings)
     expectations: Mapping[str, Expectations] = field(default_factory=dict)
     twins: Mapping[str, str] = field(default_factory=dict)
     extra: frozenset[str] = frozenset()

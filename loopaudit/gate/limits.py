@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterable, Iterator
 from shlex import quote
 
-from loopaudit.cli.outputs import lowest_action
-from loopaudit.core.checks import Check
+from loopaudit.config.actions import lowest_action
+from loopaudit.config.gate import GateSettings
 from loopaudit.core.errors import ExitCode
 from loopaudit.core.findings import Action
-from loopaudit.core.report import Report, TranscriptResult
+from loopaudit.core.report import Check, Report, TranscriptResult
 from loopaudit.gate.expectations import Expectations
 from loopaudit.gate.expectations_hold import fits, place
-from loopaudit.gate.inputs import GateInput, GateSettings
+from loopaudit.gate.inputs import GateInput
 from loopaudit.hindsight.catches import is_loop
 
 

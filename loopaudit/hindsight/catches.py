@@ -6,8 +6,8 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from loopaudit.core.findings import Action
-from loopaudit.core.report import Episode, Finding, PolicyResult, TranscriptResult
+from loopaudit.core.findings import Action, Episode, Finding
+from loopaudit.core.report import PolicyResult, TranscriptResult
 
 WAITING = "waiting"
 """The kind of an episode that is no loop: the calls waited for something."""

@@ -11,8 +11,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Final
 
-from loopaudit.core.findings import Action
-from loopaudit.core.report import Episode, Finding, Grade
+from loopaudit.core.findings import Action, Episode, Finding, Grade
 from loopaudit.hindsight.record import Record
 from loopaudit.hindsight.words import GRADES, CallClass
 

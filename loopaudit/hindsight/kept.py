@@ -12,7 +12,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from loopaudit.core.report import Episode, Ledger
+from loopaudit.core.findings import Episode
+from loopaudit.core.report import Ledger
 from loopaudit.hindsight.observer import HindsightResult
 from loopaudit.hindsight.record import Lane, Record
 

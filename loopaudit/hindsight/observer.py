@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from loopaudit.core.events import Batch, Boundary, Event, Turn
-from loopaudit.core.report import Episode, Finding, Grade, TranscriptResult
+from loopaudit.core.findings import Episode, Finding, Grade
+from loopaudit.core.report import TranscriptResult
 from loopaudit.core.tools import Kind
 from loopaudit.hindsight.calls.effects import Natures, nature_of
 from loopaudit.hindsight.calls.history import History

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from loopaudit.readers.emit import Emitter
-from loopaudit.readers.source import Probe, Source
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Source
 
 Carries = Literal["results", "failure", "tokens", "time", "subagents", "schemas", "text", "batches"]
 """What a format can record."""
@@ -26,9 +27,9 @@ Evidence = Literal["data", "source", "unseen"]
 class Reader:
     """Everything the program knows of a format.
 
-    ``rank`` orders the sniffers (lower first); a probe should be claimed by one reader only.
-    ``sniff`` tells by a :class:`~loopaudit.readers.source.Probe` whether the transcript is of this
-    format: a short reason (``"records with sessionId and parentUuid"``), or ``None``.
+    ``sniff`` tells by a :class:`~loopaudit.readers.probe.Probe` whether the transcript is of this
+    format: a short reason (``"records with sessionId and parentUuid"``), or ``None``. A probe is
+    claimed by one reader only.
     ``looked_for`` says in a sentence what it looks for. ``read`` reports everything in file
     order and leaves what it cannot use to ``emit.problem``. ``carries`` maps what the format
     records to a short remark (``"flag and exit code"``), for ``loopaudit formats``.
@@ -36,7 +37,6 @@ class Reader:
 
     id: str
     title: str
-    rank: int
     looked_for: str
     sniff: Callable[[Probe], str | None]
     read: Callable[[Source, Emitter], None]

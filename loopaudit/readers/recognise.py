@@ -1,20 +1,20 @@
 """Tells which format a transcript has, by its content alone.
 
-Every reader's sniffer looks at the same :class:`~loopaudit.readers.source.Probe`; the first in rank
-order that claims it reads it; readers of installed packages are asked after all others. An
+Every reader's sniffer looks at the same :class:`~loopaudit.readers.probe.Probe`; the first
+that claims it reads it; readers of installed packages are asked after all others. An
 input that nobody claims gets an error that names the formats it resembles most and what was looked for.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any, Final
 
 from loopaudit.core.errors import InputError
-from loopaudit.core.registry import readers
 from loopaudit.readers.contract import Reader
-from loopaudit.readers.source import Probe, Source
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.registry import in_order, readers
+from loopaudit.readers.source import Source
 
 PROSE: Final = frozenset("a an and as at by each for in is it its not of on one or the then to with".split())
 """Words of the formats' descriptions that are no names of the formats, even where a file has such a key."""
@@ -43,13 +43,13 @@ def recognise(source: Source, format_id: str | None = None) -> Reader:
 
 
 def claim(probe: Probe) -> Reader | None:
-    """The first reader in rank order that claims a probe."""
+    """The reader that claims a probe; installed ones are asked after those that are built in."""
     if probe.shape == "empty":
         return None
-    for reader in ranked():
+    for reader in in_order():
         if reader.sniff(probe) is not None:
             return reader
-    for reader in sorted(readers().installed()[0], key=lambda r: (r.rank, r.id)):
+    for reader in readers().installed()[0]:
         if reader.sniff(probe) is not None:
             return reader
     return None
@@ -58,16 +58,11 @@ def claim(probe: Probe) -> Reader | None:
 def claims(probe: Probe) -> list[tuple[Reader, str]]:
     """All readers that claim a probe, with their reasons; more than one is a defect."""
     found = []
-    for reader in ranked():
+    for reader in in_order():
         reason = reader.sniff(probe)
         if reason is not None:
             found.append((reader, reason))
     return found
-
-
-def ranked() -> Iterator[Reader]:
-    """All built-in readers in the order in which they are asked, each imported when it is."""
-    return readers().ordered()
 
 
 def _nearest(probe: Probe) -> str:
@@ -77,7 +72,7 @@ def _nearest(probe: Probe) -> str:
     if probe.shape == "directory":
         return "a directory as a whole is a transcript in few formats only; name a file in it"
     keys = _keys(probe) - PROSE
-    everyone = list(ranked())
+    everyone = list(in_order())
     shared = {r.id: len(keys & set(re.findall(r"[\w$]+", r.looked_for))) for r in everyone}
     near = [r for r in sorted(everyone, key=lambda r: -shared[r.id]) if shared[r.id]][:3]
     if not near:

@@ -17,24 +17,22 @@ from __future__ import annotations
 import gzip
 import io
 import itertools
-import json
 import os
 import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any, Final, Literal, NamedTuple, TypeVar
-
-import orjson
+from typing import IO, Any, Final, NamedTuple, TypeVar
 
 from loopaudit.core import regex
-from loopaudit.core.canonical import has_negative_zero
 from loopaudit.core.errors import InputError
 from loopaudit.core.findings import Problems
+from loopaudit.core.json import exact_loads, tolerant_loads
 from loopaudit.readers.expand import Bounded, Forward, TooLargeError, Zstd
 from loopaudit.readers.long_lines import numbered
 from loopaudit.readers.partial_json import complete_prefix
+from loopaudit.readers.probe import Probe, pretty_printed, probe_of
 
 BUFFER: Final = 1 << 20
 """Read-ahead in bytes; the default 8 KiB costs a fifth more on lines longer than that."""
@@ -43,8 +41,6 @@ PREFIX_RECORDS: Final = 50
 PREFIX_BYTES: Final = 1 << 18
 """How much of a transcript is looked at to recognise its format, at most."""
 
-ENOUGH_RECORDS: Final = 10
-"""Whole records that tell a format without the one that the prefix cuts off."""
 
 MAX_LINE: Final = 1 << 28
 """Longest line in bytes that is read at all."""
@@ -64,7 +60,6 @@ BOM: Final = b"\xef\xbb\xbf"
 _JSON_BEGUN = regex.lazy(rb'\s*(?:\{\s*(?:["}]|\Z)|\[\s*(?:[\[{"\]0-9-]|\Z))')
 """How a line begins that was meant to be an object or a list (a log line may begin with ``[``)."""
 
-Shape = Literal["records", "document", "zip", "directory", "empty", "other"]
 
 T = TypeVar("T")
 
@@ -74,69 +69,6 @@ class Record(NamedTuple):
 
     value: Any
     line: int
-
-
-class Probe:
-    """What can be known of a transcript from its first :data:`PREFIX_BYTES` bytes.
-
-    ``shape`` tells how it is laid out. ``records`` are the first decoded lines (for a
-    document: nothing). ``document`` is the root value, cut off at the end of the prefix:
-    lists and strings may be shorter than in the file, keys may be missing. ``names`` are
-    the member names of a zip archive or the entries of a directory.
-    """
-
-    __slots__ = ("document", "names", "path", "records", "shape", "text")
-
-    def __init__(self, shape: Shape, path: str = "") -> None:
-        self.shape = shape
-        self.path = path
-        self.records: list[Any] = []
-        self.document: Any = None
-        self.names: list[str] = []
-        self.text = ""
-
-    @property
-    def dicts(self) -> list[dict[str, Any]]:
-        """Those of the first records that are objects."""
-        return [r for r in self.records if isinstance(r, dict)]
-
-
-def tolerant_loads(data: bytes) -> Any:
-    """Decode JSON as tolerantly as Python can.
-
-    Raises:
-        ValueError: the data is no JSON in any reading, or nested too deeply.
-    """
-    try:
-        value = orjson.loads(data)
-        if not has_negative_zero(data):
-            return value
-    except ValueError:
-        pass
-    return exact_loads(data)
-
-
-def exact_loads(data: bytes) -> Any:
-    """The same at a third of the speed, with exact integers of any size; ``-0`` is a double.
-
-    Raises:
-        ValueError: the data is no JSON in any reading, or nested too deeply.
-    """
-    try:
-        try:
-            return json.loads(data, strict=False, parse_int=_integer)
-        except UnicodeDecodeError:
-            return json.loads(data.decode("utf-8", "replace"), strict=False, parse_int=_integer)
-    except RecursionError:
-        try:
-            return orjson.loads(data)  # goes a little deeper
-        except ValueError:
-            raise ValueError("nested too deeply") from None
-
-
-def _integer(literal: str) -> int | float:
-    # Python makes no integers of texts of more than 4,300 digits.
-    return -0.0 if literal == "-0" else int(literal) if len(literal) < 4000 else float(literal)
 
 
 def _reported(lines: Iterator[bytes], report: Callable[[int], None]) -> Iterator[bytes]:
@@ -287,12 +219,12 @@ class Source:
             return Probe("empty", self.name)
         if lines[0].startswith(ZIP_MAGIC):
             return self._zip_probe()
-        return _shape(lines, self.name, whole=size < PREFIX_BYTES)
+        return probe_of(lines, self.name, whole=size < PREFIX_BYTES)
 
     def _is_spread(self) -> bool:
         """Whether one document is spread over many lines, which are then no records to count."""
         lines = [line for line in self._prefix if line.strip()]
-        return len(lines) > 1 and _pretty_printed(lines)
+        return len(lines) > 1 and pretty_printed(lines)
 
     def _zip_probe(self) -> Probe:
         probe = Probe("zip", self.name)
@@ -473,66 +405,6 @@ def _short(error: Exception) -> str:
     return str(error).split("\n", 1)[0][:160]
 
 
-def _shape(lines: list[bytes], name: str, *, whole: bool) -> Probe:
-    """Tell one record a line from one document, and decode what the prefix holds of it.
-
-    A first line longer than the prefix counts as a record, since more lines may follow; its
-    (cut) value is then the only record and the document at once.
-    """
-    spread = len(lines) > 1 and _pretty_printed(lines)
-    if not spread:
-        # Only now: no line of a document that is spread over them is a record.
-        records = _records(lines, cut=not whole and not lines[-1].endswith(b"\n"))
-        if records:
-            probe = Probe("records", name)
-            probe.records = records
-            if len(lines) == 1:
-                probe.document = records[0]
-            return probe
-    text = b"".join(lines)
-    if text.lstrip()[:1] in (b"{", b"["):
-        document = None
-        if whole:
-            try:
-                document = tolerant_loads(text)
-            except ValueError:
-                document = None
-        if document is None:
-            document = complete_prefix(text)
-        if isinstance(document, (dict, list)):
-            probe = Probe("document", name)
-            probe.document = document
-            return probe
-    probe = Probe("other", name)
-    probe.text = text[:4096].decode("utf-8", "replace")
-    return probe
-
-
-def _records(lines: list[bytes], *, cut: bool) -> list[Any]:
-    """The objects and lists among the lines; of a last line that is cut, what is complete of it.
-
-    The cut line costs as much as all others, so it is left alone where they are enough.
-    """
-    records: list[Any] = []
-    for line in lines[:-1] if cut else lines:
-        if line.lstrip()[:1] not in (b"{", b"["):
-            continue  # many files of a directory are text
-        try:
-            records.append(tolerant_loads(line))
-        except ValueError:
-            continue
-    if cut and len(records) < ENOUGH_RECORDS:
-        records.append(complete_prefix(lines[-1]))
-    return [r for r in records if isinstance(r, (dict, list))]
-
-
-def _pretty_printed(lines: list[bytes]) -> bool:
-    """Whether the first lines look like one indented document rather than one record each."""
-    first = lines[0].strip()
-    if first in (b"{", b"[", b"[{", b"{}", b"[]"):
-        return len(lines) > 1 and first not in (b"{}", b"[]")
-    try:
-        tolerant_loads(first)
-    except ValueError:
-        return first[:1] in (b"{", b"[") and not lines[1].lstrip().startswith((b'{"', b"{'"))
-    return False
+def same_line(line: bytes, before: bytes) -> bool:
+    """Whether a line has the bytes of the line before it; the last one may lack its line feed."""
+    return line == before or (not line.endswith(b"\n") and line == before.rstrip(b"\r\n"))

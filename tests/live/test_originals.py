@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from loopaudit.core.registry import policies
-from tests import vectors
+from loopaudit.policies.registry import policies
+from tests.policies import vectors
 
 pytestmark = pytest.mark.live
 

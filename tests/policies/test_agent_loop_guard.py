@@ -12,7 +12,7 @@ from loopaudit.core.events import Batch, Turn
 from loopaudit.core.findings import Action
 from loopaudit.policies.contract import Context
 from loopaudit.policies.guards.agent_loop_guard.guard import POLICY, AgentLoopGuardParams
-from tests.guard_streams import USER, C, events, replayed, said
+from tests.policies.guard_streams import USER, C, events, replayed, said
 
 WORDS = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu".split()
 

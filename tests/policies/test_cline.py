@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from loopaudit.policies.guards.cline import POLICY, ClineParams
-from tests.guard_streams import USER, C, events, replayed, said
+from tests.policies.guard_streams import USER, C, events, replayed, said
 
 READ = C("read", '{"a":1}')
 

@@ -8,7 +8,7 @@ import pytest
 
 from loopaudit.core.events import SLICE, Batch, Call, Result
 from loopaudit.policies.guards.crush import POLICY, CrushParams
-from tests.guard_streams import USER, C, call, context_for, said
+from tests.policies.guard_streams import USER, C, call, context_for, said
 
 A = C("a", '{"n":1}')
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from loopaudit.policies.guards.deepseek_tui import POLICY, DeepseekTuiParams
-from tests.guard_streams import USER, C, events, findings, replayed, said
+from tests.policies.guard_streams import USER, C, events, findings, replayed, said
 
 READ = C("read", '{"a":1}')
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from loopaudit.policies.guards.docker_agent import POLICY, DockerAgentParams
-from tests.guard_streams import USER, C, events, findings, said
+from tests.policies.guard_streams import USER, C, events, findings, said
 
 READ = C("read", '{"a":1}')
 PAIR = [READ, C("ls")]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from loopaudit.policies.guards.exoclaw import POLICY, ExoclawParams
-from tests.guard_streams import USER, C, said
+from tests.policies.guard_streams import USER, C, said
 
 A = C("read", '{"a":1}')
 B = C("read", '{"a":2}')

@@ -9,7 +9,7 @@ import pytest
 from loopaudit.core.events import Batch
 from loopaudit.policies.contract import Context
 from loopaudit.policies.guards.forgecode.guard import POLICY, ForgecodeParams
-from tests.guard_streams import USER, C, events, said
+from tests.policies.guard_streams import USER, C, events, said
 
 
 def calls(letters: str) -> list[C]:

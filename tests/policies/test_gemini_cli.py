@@ -10,7 +10,7 @@ from loopaudit.core.events import Batch
 from loopaudit.core.findings import Action
 from loopaudit.policies.contract import Context
 from loopaudit.policies.guards.gemini_cli import POLICY, GeminiCliParams
-from tests.guard_streams import USER, C, call, events, findings, replayed, said
+from tests.policies.guard_streams import USER, C, call, events, findings, replayed, said
 
 CHANT = "and then it all begins again, the very same words as before, "
 READ = C("read", '{"a":1}')

@@ -8,7 +8,7 @@ import pytest
 
 from loopaudit.policies.contract import Context
 from loopaudit.policies.guards.goose import POLICY, GooseParams
-from tests.guard_streams import USER, C, events, findings, said, words
+from tests.policies.guard_streams import USER, C, events, findings, said, words
 
 
 def on(tool: str, path: str = "f", **more: Any) -> C:

@@ -9,7 +9,7 @@ import pytest
 from loopaudit.core.errors import UsageError
 from loopaudit.core.findings import Decision
 from loopaudit.policies.guards.gptme import POLICY, GptmeParams, likely_cause
-from tests.guard_streams import USER, C, call, events, replayed, said
+from tests.policies.guard_streams import USER, C, call, events, replayed, said
 
 A, B = C("read", '{"a":1}'), C("read", '{"a":2}')
 

@@ -8,7 +8,7 @@ import pytest
 
 from loopaudit.core.events import SLICE, VALUE, Call
 from loopaudit.policies.guards.hermes_agent import POLICY, HermesAgentParams, identity
-from tests.guard_streams import USER, C, call, events, replayed, said
+from tests.policies.guard_streams import USER, C, call, events, replayed, said
 
 HARD = HermesAgentParams(hard_stop_enabled=True)
 READ = C("read_file", '{"a":1}', "x")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from loopaudit.policies.guards.iteration_cap import POLICY, IterationCapParams
-from tests.guard_streams import USER, C, events, findings, replayed, said
+from tests.policies.guard_streams import USER, C, events, findings, replayed, said
 
 CALL = C("ls")
 

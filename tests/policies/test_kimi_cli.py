@@ -8,7 +8,7 @@ import pytest
 
 from loopaudit.core.findings import Action
 from loopaudit.policies.guards.kimi_cli import POLICY, KimiCliParams, lenient_key
-from tests.guard_streams import USER, C, call, events, findings, replayed, said
+from tests.policies.guard_streams import USER, C, call, events, findings, replayed, said
 
 READ = C("read", '{"a":1}')
 OTHER = C("read", '{"a":2}')

@@ -11,7 +11,7 @@ from loopaudit.core.events import SLICE, VALUE, Batch
 from loopaudit.core.findings import Action
 from loopaudit.policies.contract import Context
 from loopaudit.policies.guards.koda import LONG, POLICY, KodaParams, beginning
-from tests.guard_streams import USER, C, call, events, findings, replayed, said
+from tests.policies.guard_streams import USER, C, call, events, findings, replayed, said
 
 READ = C("Read", '{"a":1}')
 LIST = C("List", '{"a":1}')

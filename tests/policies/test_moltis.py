@@ -16,7 +16,7 @@ from loopaudit.core.findings import Action, Decision
 from loopaudit.policies.contract import Context, Selected
 from loopaudit.policies.guards.moltis.failures import spell
 from loopaudit.policies.guards.moltis.guard import POLICY, MoltisParams
-from tests.guard_streams import USER, C, call, context_for, events, findings, said
+from tests.policies.guard_streams import USER, C, call, context_for, events, findings, said
 
 BOOM = C("run", '{"a":1}', "", "boom")
 OTHER = C("run", '{"a":2}', "", "other")

@@ -8,7 +8,7 @@ import pytest
 
 from loopaudit.core.canonical import NOT_JSON, dump, parse
 from loopaudit.policies.guards.moltis.arguments import check, coerce, type_name
-from tests import vectors
+from tests.policies import vectors
 
 
 def check_vector(vector: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ import pytest
 from loopaudit.core.events import Batch, Turn
 from loopaudit.policies.contract import Context
 from loopaudit.policies.guards.openclaw.guard import POLICY, OpenclawParams
-from tests.guard_streams import USER, C, events, replayed, said
+from tests.policies.guard_streams import USER, C, events, replayed, said
 
 READ = C("read", '{"a":1}', "x")
 LS = C("ls", "{}", "y")

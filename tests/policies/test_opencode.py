@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from loopaudit.policies.guards.opencode import POLICY, OpencodeParams
-from tests.guard_streams import USER, C, said
+from tests.policies.guard_streams import USER, C, said
 
 READ = C("read", '{"a":1,"b":2}')
 ACROSS = OpencodeParams(**POLICY.variants["across-steps"])

@@ -9,7 +9,7 @@ import pytest
 from loopaudit.core.events import Batch
 from loopaudit.policies.contract import Context
 from loopaudit.policies.guards.openhands_sdk import POLICY, OpenhandsSdkParams
-from tests.guard_streams import USER, C, call, events, replayed, said
+from tests.policies.guard_streams import USER, C, call, events, replayed, said
 
 A, B = C("read", '{"a":1}', "x"), C("read", '{"a":2}', "y")
 FAIL = C("run", "{}", "", "boom")

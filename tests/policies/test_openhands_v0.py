@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from loopaudit.policies.guards.openhands_v0 import POLICY, OpenhandsV0Params
-from tests.guard_streams import USER, C, events, replayed, said
+from tests.policies.guard_streams import USER, C, events, replayed, said
 
 A, B = C("read", '{"a":1}', "x"), C("read", '{"a":2}', "y")
 FAIL = C("read", "{}", "", "boom")

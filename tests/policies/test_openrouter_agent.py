@@ -17,7 +17,7 @@ from loopaudit.policies.guards.openrouter_agent import (
     repeats_at_end,
     tail_words,
 )
-from tests.guard_streams import USER, C, events, replayed, said
+from tests.policies.guard_streams import USER, C, events, replayed, said
 
 A, B, LS = C("read", '{"a":1}'), C("read", '{"a":2}'), C("ls")
 

@@ -9,7 +9,7 @@ import pytest
 from loopaudit.core.events import Batch, Turn
 from loopaudit.policies.contract import Context
 from loopaudit.policies.guards.qwen_code.guard import POLICY, QwenCodeParams
-from tests.guard_streams import USER, C, call, events, replayed, said
+from tests.policies.guard_streams import USER, C, call, events, replayed, said
 
 HEURISTICS = QwenCodeParams(skip_loop_detection=False)
 READ = C("read_file", '{"a":1}')

@@ -12,7 +12,7 @@ from loopaudit.core.canonical import call_key
 from loopaudit.core.events import SLICE, TEXT, VALUE, Call
 from loopaudit.policies.guards.qwenpaw import POLICY, QwenpawParams, same_beginning
 from loopaudit.policies.kit.json_dialects import py_text
-from tests.guard_streams import USER, C, said
+from tests.policies.guard_streams import USER, C, said
 
 READ = C("read", '{"a":1}')
 

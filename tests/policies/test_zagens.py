@@ -9,7 +9,7 @@ import pytest
 from loopaudit.core.findings import Action
 from loopaudit.policies.contract import Context
 from loopaudit.policies.guards.zagens import POLICY, ZagensParams, writes_state
-from tests.guard_streams import USER, C, context_for, events, findings, replayed, said
+from tests.policies.guard_streams import USER, C, context_for, events, findings, replayed, said
 
 READ = C("read_file", '{"path":"a"}')
 DONE = C("edit_file", '{"path":"b"}')

@@ -8,7 +8,7 @@ import pytest
 
 from loopaudit.core.findings import Action
 from loopaudit.policies.guards.zeroclaw import POLICY, ZeroclawParams
-from tests.guard_streams import USER, C, events, findings, replayed, said
+from tests.policies.guard_streams import USER, C, events, findings, replayed, said
 
 READ = C("read", '{"a":1}')
 

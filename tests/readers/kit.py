@@ -10,15 +10,16 @@ from typing import Any
 from hypothesis import strategies as st
 
 from loopaudit.core.counts import Totals
-from loopaudit.core.registry import readers
+from loopaudit.readers.registry import readers
 from loopaudit.readers.source import Source
 from tests import corpus
+from tests.places import SAMPLES
 from tests.readers import damage
 from tests.readers.claude_records import batches, lines, shape
 
 __all__ = ["Read", "batches", "claimed", "damaged", "lines", "put", "records_of", "sample", "shape", "write"]
 
-SAMPLES = Path(__file__).parents[2] / "sample_transcripts" / "formats"
+FOLDER = SAMPLES / "formats"
 
 
 class Read:
@@ -72,7 +73,7 @@ def claimed(id: str, content: Any) -> str | None:
 
 def sample(id: str) -> Path:
     """The sample file of a format."""
-    (path,) = SAMPLES.glob(f"{id}.json*")
+    (path,) = FOLDER.glob(f"{id}.json*")
     return path
 
 

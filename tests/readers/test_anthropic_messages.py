@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from loopaudit.core.registry import readers
 from loopaudit.readers.recognise import claims
+from loopaudit.readers.registry import readers
 from loopaudit.readers.source import Source
 from tests import corpus
 from tests.readers.claude_records import call, text

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from loopaudit.core.registry import readers
+from loopaudit.readers.registry import readers
 from tests import corpus
 from tests.readers.claude_records import call, text
 from tests.readers.kit import Read, claimed

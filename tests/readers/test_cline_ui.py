@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from loopaudit.core.registry import readers
+from loopaudit.readers.registry import readers
 from tests import corpus
 from tests.readers.kit import Document, Read
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loopaudit.core.errors import InputError
-from loopaudit.core.registry import readers
+from loopaudit.readers.registry import readers
 from tests.readers.damage import LOST, paths, totals_of
 from tests.readers.kit import Document, damaged, put, records_of, sample, write
 

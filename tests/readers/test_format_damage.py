@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,16 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loopaudit.core.errors import InputError
-from loopaudit.core.registry import readers
 from loopaudit.readers.contract import Reader
 from loopaudit.readers.recognise import claims
+from loopaudit.readers.registry import readers
 from loopaudit.readers.source import Source
 from tests.corpus import read_events
+from tests.places import SAMPLES
 from tests.readers.damage import changed, damaged, encoded, paths, root_of, silent_losses
 
 pytestmark = pytest.mark.usefixtures("untraced")
 
-SAMPLES = Path(__file__).parents[2] / "sample_transcripts" / "formats"
+FOLDER = SAMPLES / "formats"
 
 SKIPPED = {
     # Other members of a stream's message make it another kind of message, which is known.
@@ -53,7 +53,7 @@ FORMATS = (
 
 def sample(name: str) -> tuple[Reader, Any, bool]:
     """A format's reader, the root of its sample, and whether that is a document."""
-    found = next(path for path in sorted(SAMPLES.iterdir()) if path.name.partition(".")[0] == name)
+    found = next(path for path in sorted(FOLDER.iterdir()) if path.name.partition(".")[0] == name)
     return readers().get(name), *root_of(found)
 
 

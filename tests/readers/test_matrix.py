@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from loopaudit.core.errors import InputError
-from loopaudit.core.registry import readers
 from loopaudit.readers.recognise import claims, recognise
+from loopaudit.readers.registry import COMMON, in_order, readers
 from loopaudit.readers.source import Source
 from tests import corpus
+from tests.places import SAMPLES, SHARED_CASES
 
-ROOT = Path(__file__).parents[2]
-SAMPLES = ROOT / "sample_transcripts"
-CASES = Path(os.environ.get("LOOPAUDIT_CASES", ROOT.parent / "shared" / "cases"))
+CASES = SHARED_CASES
 
 READERS = {
     "adp-raw": {"adp-raw", "swe-agent", "text-actions"},
@@ -108,10 +106,10 @@ def test_a_reader_says_what_it_is(id: str) -> None:
     assert reader.evidence in ("data", "source", "unseen")
 
 
-def test_the_order_of_readers_is_that_of_their_ranks() -> None:
-    asked = list(readers().ordered())
-    assert [r.rank for r in asked] == sorted(r.rank for r in readers().all())
-    assert {r.id for r in asked} == {r.id for r in readers().all()}
+def test_every_reader_is_asked_once_and_the_common_ones_first() -> None:
+    asked = [r.id for r in in_order()]
+    assert sorted(asked) == readers().ids()
+    assert tuple(asked[: len(COMMON)]) == tuple(name.replace("_", "-") for name in COMMON)
 
 
 @pytest.mark.parametrize(

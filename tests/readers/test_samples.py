@@ -9,12 +9,11 @@ import pytest
 
 from loopaudit.core.canonical import compact
 from loopaudit.core.events import Batch, Boundary, Event, Turn
-from loopaudit.core.registry import readers
 from loopaudit.readers.recognise import claims
+from loopaudit.readers.registry import readers
 from loopaudit.readers.source import Source
 from tests import corpus
-
-SAMPLES = Path(__file__).parents[2] / "sample_transcripts"
+from tests.places import SAMPLES
 
 
 def samples() -> list[Path]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,14 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loopaudit.core.errors import InputError
-from loopaudit.core.registry import readers
 from loopaudit.readers.contract import Reader
+from loopaudit.readers.registry import readers
 from tests.corpus import read_events
+from tests.places import SAMPLES
 from tests.readers.damage import damaged, encoded, root_of, silent_losses
 
 pytestmark = pytest.mark.usefixtures("untraced")
 
-SAMPLES = Path(__file__).parents[2] / "sample_transcripts" / "formats"
+FOLDER = SAMPLES / "formats"
 
 FORMATS = (
     "atif",
@@ -48,7 +48,7 @@ LAWFUL = {
 
 
 def sample(name: str) -> tuple[Reader, Any, bool]:
-    (found,) = SAMPLES.glob(f"{name}.json*")
+    (found,) = FOLDER.glob(f"{name}.json*")
     return readers().get(name), *root_of(found)
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from loopaudit.core.checks import Check, GateResult
-from loopaudit.core.report import Report
+from loopaudit.core.report import Check, GateResult, Report
 from tests.reports import sample
 
 

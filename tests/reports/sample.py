@@ -5,17 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from loopaudit.core.canonical import digest
-from loopaudit.core.findings import Action, Problem
-from loopaudit.core.report import (
-    Episode,
-    FileProblem,
-    Finding,
-    Grade,
-    PolicyInfo,
-    PolicyResult,
-    Report,
-    TranscriptResult,
-)
+from loopaudit.core.findings import Action, Episode, Finding, Grade, Problem
+from loopaudit.core.report import FileProblem, PolicyInfo, PolicyResult, Report, TranscriptResult
 
 HOSTILE = (
     "\x1b[31mred\x1b[0m [bold]markup[/bold] [/x] \u202ertl\u202c \u0627\u0644\u0639\u0631\u0628\u064a\u0629"

@@ -4,17 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from loopaudit.core.findings import Action, Problem
-from loopaudit.core.report import (
-    Episode,
-    FileProblem,
-    Finding,
-    Grade,
-    PolicyInfo,
-    PolicyResult,
-    Report,
-    TranscriptResult,
-)
+from loopaudit.core.findings import Action, Episode, Finding, Grade, Problem
+from loopaudit.core.report import FileProblem, PolicyInfo, PolicyResult, Report, TranscriptResult
 from tests.reports.sample import HOSTILE
 
 texts = st.one_of(

@@ -13,15 +13,16 @@ import pytest
 
 import loopaudit
 from loopaudit.audit.engine import RESULT_SHOWN
-from loopaudit.core.registry import reports
+from loopaudit.reports.registry import reports
+from tests.places import ROOT
 from tests.reports import sample
 
-ROOT = Path(__file__).parents[2]
 IDS = reports().ids()
 
 SCRIPT = """
 import hashlib, sys, loopaudit
-from loopaudit.core.registry import reports
+from loopaudit.reports.registry import reports
+from tests.places import ROOT
 report = loopaudit.replay(["sample_transcripts"], policies=["all"])
 for name in reports().ids():
     print(name, hashlib.sha256(reports().get(name).render(report, {})).hexdigest())

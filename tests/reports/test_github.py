@@ -16,6 +16,7 @@ from loopaudit.cli.outputs import STEP_SUMMARY, Output, write_step_summary
 from loopaudit.core.errors import UsageError
 from loopaudit.core.report import Report
 from loopaudit.reports.formats.github import REPORTER, SHOWN
+from tests.places import ROOT
 from tests.reports import sample
 from tests.reports.gated import checked
 from tests.reports.strategies import reports
@@ -23,7 +24,6 @@ from tests.reports.strategies import reports
 COMMAND = re.compile(
     r"::(?P<level>error|warning|notice) (?:file=[^,:]*,)?(?:line=\d+,)?title=(?P<title>[^,:]*)::(?P<message>.*)"
 )
-ROOT = Path(__file__).parents[2]
 
 
 def commands(report: Report) -> list[re.Match[str]]:

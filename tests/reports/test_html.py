@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from loopaudit.core.checks import Check, GateResult
 from loopaudit.core.findings import Action
-from loopaudit.core.report import Report
+from loopaudit.core.report import Check, GateResult, Report
 from loopaudit.reports.formats.html import REPORTER
 from loopaudit.reports.kit import html_data as htmldata
 from tests.reports import sample

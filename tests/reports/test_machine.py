@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Callable
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -18,14 +17,15 @@ from loopaudit.core.report import Report
 from loopaudit.hindsight.words import CLASSES, ENDINGS, GRADES, KINDS
 from loopaudit.reports.formats import json as json_report
 from loopaudit.reports.formats import jsonl as jsonl_report
+from tests.places import DOCS
 from tests.reports import sample
 from tests.reports.strategies import reports
 from tests.reports.test_terminal import CASES
 
-SCHEMA = json.loads(files("loopaudit.schemas").joinpath("report-v1.json").read_text("utf-8"))
+SCHEMA = json.loads(files("loopaudit.reports").joinpath("schemas/report-v1.json").read_text("utf-8"))
 DOCUMENT = Draft202012Validator(SCHEMA)
 LINE = Draft202012Validator({**SCHEMA["$defs"]["finding_line"], "$defs": SCHEMA["$defs"]})
-DOCS = Path(__file__).parents[2] / "docs" / "report-format.md"
+PAGE = DOCS / "report-format.md"
 
 
 def document(report: Report) -> dict[str, Any]:
@@ -134,7 +134,7 @@ def test_no_finding_is_no_line() -> None:
 
 
 def test_the_docs_name_every_field() -> None:
-    text = DOCS.read_text("utf-8")
+    text = PAGE.read_text("utf-8")
     fields: set[str] = set()
 
     def walk(node: Any) -> None:
@@ -149,7 +149,7 @@ def test_the_docs_name_every_field() -> None:
 
 
 def test_the_docs_explain_every_word_of_hindsight() -> None:
-    text = DOCS.read_text("utf-8")
+    text = PAGE.read_text("utf-8")
     words = [*((kind.word, meaning) for kind, meaning in CLASSES.items()), *KINDS.items(), *ENDINGS.items()]
     rows = [f"| `{word}` | {meaning} |" for word, meaning in words]
     rows += [f"| `{word}` | {json.dumps(good)} | {meaning} |" for word, (good, meaning) in GRADES.items()]

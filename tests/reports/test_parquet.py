@@ -13,15 +13,16 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from loopaudit.core.json import plain
 from loopaudit.core.report import Report
 from loopaudit.reports.formats import parquet
 from loopaudit.reports.kit import json_shape as shape
 from loopaudit.version import __version__
+from tests.places import ROOT
 from tests.reports import sample
 from tests.reports.strategies import reports
 
 pq = pytest.importorskip("pyarrow.parquet")
-ROOT = Path(__file__).parents[2]
 SAMPLE = "sample_transcripts/weather-rate-limit.jsonl"
 
 
@@ -37,7 +38,7 @@ def test_any_report_has_a_row_for_each_finding(report: Report) -> None:
     rows = table(report).to_pylist()
     lines = list(shape.finding_lines(report))
     assert [(row["action"], row["policy"], row["recorded"]) for row in rows] == [
-        (line["action"], shape.plain(parquet.text.visible(line["policy"])), line["recorded"]) for line in lines
+        (line["action"], plain(parquet.text.visible(line["policy"])), line["recorded"]) for line in lines
     ]
     for row in rows:
         assert row["call"] is None or row["call"] > 0

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopaudit.core.findings import Action
-from loopaudit.core.report import Episode, Finding
+from loopaudit.core.findings import Action, Episode, Finding
 from loopaudit.hindsight.catches import WAITING, Step, caught, outside
 from loopaudit.hindsight.words import KINDS
 from loopaudit.reports.kit import wording

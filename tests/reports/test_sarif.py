@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -16,11 +15,12 @@ from loopaudit.core.report import Report
 from loopaudit.reports.formats import sarif
 from loopaudit.reports.formats.sarif import REPORTER
 from loopaudit.reports.kit.uris import uri
+from tests.places import DATA
 from tests.reports import sample
 from tests.reports.gated import checked
 from tests.reports.strategies import reports
 
-SCHEMA = json.loads((Path(__file__).parents[1] / "data" / "sarif" / "sarif-schema-2.1.0.json").read_text("utf-8"))
+SCHEMA = json.loads((DATA / "sarif" / "sarif-schema-2.1.0.json").read_text("utf-8"))
 VALIDATOR = jsonschema.Draft4Validator(SCHEMA, format_checker=jsonschema.Draft4Validator.FORMAT_CHECKER)
 MAKERS: dict[str, Callable[[], Report]] = {
     "several": sample.several,

@@ -274,7 +274,7 @@ def test_an_old_encoding_gets_signs_that_it_has(encoding: str, tty: bool) -> Non
 
 def test_plain_text_and_json_need_no_rich() -> None:
     code = (
-        "import sys; from tests.reports import sample; from loopaudit.core.registry import reports\n"
+        "import sys; from tests.reports import sample; from loopaudit.reports.registry import reports\n"
         "for name in ('terminal', 'json', 'jsonl'): reports().get(name).render(sample.several(), {})\n"
         "print([m for m in ('rich', 'jsonschema', 'typer') if m in sys.modules])"
     )

@@ -22,9 +22,10 @@ import orjson
 
 from loopaudit.audit.cache.store import Store
 from loopaudit.audit.inputs.model import Input
-from loopaudit.audit.session import Options
-from loopaudit.core.registry import policies, readers
+from loopaudit.config.options import Options
 from loopaudit.policies.contract import Selected
+from loopaudit.policies.registry import policies
+from loopaudit.readers.registry import readers
 from loopaudit.version import __version__
 
 PACKAGE: Final = Path(__file__).parents[2]

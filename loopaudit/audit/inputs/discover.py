@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from loopaudit.audit.inputs.model import SKIPPED_DIRECTORIES, Found, Input
-from loopaudit.audit.inputs.tables.layout import Columns
+from loopaudit.config.options import Columns
 from loopaudit.core.errors import InputError, LoopauditError
 from loopaudit.core.urls import scheme_of
 from loopaudit.readers.recognise import claim

@@ -21,8 +21,9 @@ from loopaudit.audit.inputs.rows import audit_row
 from loopaudit.audit.inputs.tables.arrow import kind_of, rows_of
 from loopaudit.audit.inputs.tables.bad_rows import BadRows
 from loopaudit.audit.inputs.tables.columns import find_layout, records_value, with_beside
-from loopaudit.audit.inputs.tables.layout import Columns, Layout
-from loopaudit.audit.session import FileAudit, Options
+from loopaudit.audit.inputs.tables.layout import Layout
+from loopaudit.audit.session import FileAudit
+from loopaudit.config.options import Columns, Options
 from loopaudit.core.errors import InputError
 from loopaudit.core.report import FileProblem
 

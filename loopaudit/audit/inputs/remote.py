@@ -18,8 +18,8 @@ from loopaudit.audit.inputs.model import SKIPPED_DIRECTORIES, Found, Input
 from loopaudit.audit.inputs.stores import InterruptedReading, filesystem, retried, said, telling
 from loopaudit.core.errors import InputError, LoopauditError
 from loopaudit.core.urls import is_web, shown_url
+from loopaudit.readers.probe import Probe
 from loopaudit.readers.recognise import claim
-from loopaudit.readers.source import Probe
 
 _VERSIONS: Final = (
     *("ETag", "etag", "e_tag", "xet_hash", "md5Hash", "md5", "content_md5", "blob_id", "sha256", "generation"),

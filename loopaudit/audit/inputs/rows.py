@@ -8,7 +8,8 @@ from __future__ import annotations
 import io
 
 from loopaudit.audit.inputs.tables.values import layouts
-from loopaudit.audit.session import FileAudit, Options, audit_source, guarded
+from loopaudit.audit.session import FileAudit, audit_source, guarded
+from loopaudit.config.options import Options
 from loopaudit.core.errors import InputError
 from loopaudit.readers.source import Source
 

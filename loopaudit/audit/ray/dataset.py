@@ -3,9 +3,9 @@
 ::
 
     import ray
-    from loopaudit.audit.ray.dataset import audit
+    from loopaudit import replay_ray
 
-    report = audit(ray.data.read_parquet("s3://bucket/runs"), column="messages", id_column="run_id")
+    report = replay_ray(ray.data.read_parquet("s3://bucket/runs"), column="messages", id_column="run_id")
 
 Workers send back what they found, never the transcripts. The report is that of
 :func:`loopaudit.replay_rows` over the same rows in the order of the dataset.
@@ -19,16 +19,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
 
-from loopaudit.api import options_of
 from loopaudit.audit.inputs.rows import audit_row
 from loopaudit.audit.inputs.tables.arrow import kind_of, rows_of
 from loopaudit.audit.inputs.tables.columns import find_layout, with_beside
-from loopaudit.audit.inputs.tables.layout import Columns, Layout
+from loopaudit.audit.inputs.tables.layout import Layout
 from loopaudit.audit.ray.connection import connected
 from loopaudit.audit.ray.engine import RayEngine, failed_with
 from loopaudit.audit.run import add, new_report
 from loopaudit.audit.run import audit as audit_paths
-from loopaudit.audit.session import FileAudit, Options
+from loopaudit.audit.session import FileAudit
+from loopaudit.config.options import Columns, Options, options_of
 from loopaudit.core.errors import InputError, UsageError
 from loopaudit.core.events import Level
 from loopaudit.core.report import Report
@@ -60,7 +60,7 @@ class Replay(TypedDict, total=False):
     schemas: Mapping[str, Any] | None
 
 
-def audit(
+def replay_ray(
     data: ray.data.Dataset | str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     *,
     column: str | None = None,

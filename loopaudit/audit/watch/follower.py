@@ -14,15 +14,17 @@ from pathlib import Path
 from threading import Semaphore
 from typing import IO, Final, cast
 
-from loopaudit.audit.session import FileAudit, Options, guarded
+from loopaudit.audit.session import FileAudit, guarded
 from loopaudit.audit.watch.feeds import Feed
 from loopaudit.audit.watch.listener import Listener
 from loopaudit.audit.watch.notices import Firing, Notice
+from loopaudit.config.options import Options
 from loopaudit.core.findings import Problem
 from loopaudit.core.report import FileProblem
 from loopaudit.readers.contract import Reader
+from loopaudit.readers.probe import Probe
 from loopaudit.readers.recognise import recognise
-from loopaudit.readers.source import BOM, Probe, Source
+from loopaudit.readers.source import BOM, Source
 
 INCOMPLETE: Final = frozenset({"cut_document", "damaged_stream", "damaged_archive"})
 """Problems of a document that is being written."""

@@ -15,12 +15,13 @@ from collections.abc import Sequence
 
 from loopaudit.audit.engine import MAX_FINDINGS, Replay
 from loopaudit.audit.observers import RecordedGuards
-from loopaudit.audit.session import Options, new_replay
+from loopaudit.audit.session import new_replay
 from loopaudit.audit.watch.notices import Firing, Notice
+from loopaudit.config.options import Options
 from loopaudit.core.counts import Totals, missing_needs
 from loopaudit.core.events import Batch, Event
-from loopaudit.core.findings import Problem, Problems
-from loopaudit.core.report import Finding, PolicyResult
+from loopaudit.core.findings import Finding, Problem, Problems
+from loopaudit.core.report import PolicyResult
 from loopaudit.policies.contract import Policy
 from loopaudit.readers.emit import Emitter
 

@@ -6,10 +6,11 @@ import io
 from dataclasses import dataclass
 from typing import Final
 
-from loopaudit.core.registry import readers
 from loopaudit.readers.contract import Reader
+from loopaudit.readers.probe import Probe
 from loopaudit.readers.recognise import claim
-from loopaudit.readers.source import GZIP_MAGIC, PREFIX_BYTES, PREFIX_RECORDS, ZIP_MAGIC, ZSTD_MAGIC, Probe, Source
+from loopaudit.readers.registry import readers
+from loopaudit.readers.source import GZIP_MAGIC, PREFIX_BYTES, PREFIX_RECORDS, ZIP_MAGIC, ZSTD_MAGIC, Source
 
 COMPRESSED: Final = {GZIP_MAGIC: "gzip", ZSTD_MAGIC: "zstd"}
 

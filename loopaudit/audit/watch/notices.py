@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from loopaudit.core.report import Finding
+from loopaudit.core.findings import Finding
 
 NoticeKind = Literal["note", "damage", "failure", "crash"]
 """``damage``: a record is lost. ``failure``: an input cannot be followed. ``crash``: our own code failed."""

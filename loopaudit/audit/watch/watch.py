@@ -14,13 +14,13 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Final
 
-from loopaudit.audit.session import Options
 from loopaudit.audit.watch.feeds import PipeFeed
 from loopaudit.audit.watch.notices import Firing, Notice, Summary
 from loopaudit.audit.watch.renames import match
 from loopaudit.audit.watch.scanner import STDIN, Scanner, Seen, Sighting, seen_now, shown_as
 from loopaudit.audit.watch.teller import Tell
 from loopaudit.audit.watch.watched import Tools, Watched
+from loopaudit.config.options import Options
 from loopaudit.core.errors import ExitCode
 from loopaudit.core.findings import Action
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
 
-from loopaudit.audit.session import FileAudit, Options, guarded
+from loopaudit.audit.session import FileAudit, guarded
 from loopaudit.audit.watch.feeds import Feed, FileFeed, PipeFeed
 from loopaudit.audit.watch.follower import Follower, read_document
 from loopaudit.audit.watch.look import Look, look
@@ -22,10 +22,12 @@ from loopaudit.audit.watch.marks import Marks, marks_of, still_there
 from loopaudit.audit.watch.notices import Firing
 from loopaudit.audit.watch.scanner import Seen
 from loopaudit.audit.watch.teller import Tell, Teller
+from loopaudit.config.options import Options
 from loopaudit.core.errors import LoopauditError
 from loopaudit.core.report import FileProblem
+from loopaudit.readers.probe import Probe
 from loopaudit.readers.recognise import recognise
-from loopaudit.readers.source import PREFIX_BYTES, Probe, Source
+from loopaudit.readers.source import PREFIX_BYTES, Source
 
 STEP: Final = 1 << 20
 """Bytes of a file that are read before the others have their turn."""

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from loopaudit.cli import options
 from loopaudit.cli import options as caching
-from loopaudit.cli import options_ as options
-from loopaudit.cli import tables
-from loopaudit.cli.writing_ import report_error, report_failures
+from loopaudit.cli import options as tables
+from loopaudit.cli.writing import report_error, report_failures
 from loopaudit.core.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:

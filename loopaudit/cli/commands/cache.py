@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from loopaudit.cli import options
 from loopaudit.cli import options as caching
-from loopaudit.cli import options_ as options
 from loopaudit.core.errors import UsageError
 
 ACTIONS = ("info", "dir", "clear")

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from loopaudit.cli import options
 from loopaudit.cli import options as caching
-from loopaudit.cli import options_ as options
-from loopaudit.cli import tables
-from loopaudit.cli.writing_ import write_output
+from loopaudit.cli import options as tables
+from loopaudit.cli.writing import write_output
 from loopaudit.core.errors import UsageError
 
 if TYPE_CHECKING:
     from loopaudit.config.file import Config
-    from loopaudit.gate.inputs import GateSettings
+    from loopaudit.config.gate import GateSettings
 
 _GATE = "fail_on max_firings max_wrong max_loops max_redundant max_damaged allow_empty allow_unevaluated".split()
 
@@ -121,8 +121,9 @@ def command(
     Without paths it checks what the configuration names. Prints what failed, why, and the
     command that accepts it. Never asks and changes nothing.
     """
-    from loopaudit.cli.outputs import lowest_action, outputs, write_step_summary
+    from loopaudit.cli.outputs import outputs, write_step_summary
     from loopaudit.cli.progress import Progress
+    from loopaudit.config.actions import lowest_action
     from loopaudit.config.file import NONE
     from loopaudit.gate.check import Commands, check
     from loopaudit.reports.kit.check_page import check_page

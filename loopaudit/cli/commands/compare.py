@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 
-from loopaudit.cli import comparing, engines, tables
+from loopaudit.cli import comparing, options
 from loopaudit.cli import options as caching
-from loopaudit.cli import options_ as options
+from loopaudit.cli import options as engines
+from loopaudit.cli import options as tables
 from loopaudit.core.errors import UsageError
 
 

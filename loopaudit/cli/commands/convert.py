@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from loopaudit.cli import options_ as options
+from loopaudit.cli import options
 from loopaudit.core.errors import UsageError
 
 

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from loopaudit.cli import options_ as options
-from loopaudit.cli.writing_ import report_failures, write_output
+from loopaudit.cli import options
+from loopaudit.cli.writing import report_failures, write_output
 from loopaudit.core.errors import ExitCode, InputError, UsageError
 
 

@@ -13,7 +13,7 @@ def command(
     """List the transcript formats: how each is recognised and what it carries."""
     from loopaudit.cli.catalogue import formats_json, formats_text
     from loopaudit.cli.writing import report_broken
-    from loopaudit.core.registry import readers
+    from loopaudit.readers.registry import readers
 
     if as_json:
         typer.echo(formats_json())

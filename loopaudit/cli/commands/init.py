@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from loopaudit.cli.writing_ import write_output
+from loopaudit.cli.writing import write_output
 from loopaudit.core.errors import UsageError
 
 

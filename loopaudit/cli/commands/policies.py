@@ -14,7 +14,7 @@ def command(
     """List the policies: idea, actions, what each needs of a recording, and defaults."""
     from loopaudit.cli.catalogue import policies_json, policies_text
     from loopaudit.cli.writing import report_broken
-    from loopaudit.core.registry import policies
+    from loopaudit.policies.registry import policies
 
     if as_json:
         typer.echo(policies_json())

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loopaudit.cli import engines, tables
+from loopaudit.cli import options
 from loopaudit.cli import options as caching
-from loopaudit.cli import options_ as options
-from loopaudit.cli.writing_ import report_failures, write_output
+from loopaudit.cli import options as engines
+from loopaudit.cli import options as tables
+from loopaudit.cli.writing import report_failures, write_output
 from loopaudit.core.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from loopaudit.cli import comparing, tables
-from loopaudit.cli import options_ as options
+from loopaudit.cli import comparing, options
+from loopaudit.cli import options as tables
 from loopaudit.core.errors import UsageError
 
 

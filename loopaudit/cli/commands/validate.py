@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loopaudit.cli import options_ as options
-from loopaudit.cli.writing_ import report_error
+from loopaudit.cli import options
+from loopaudit.cli.writing import report_error
 from loopaudit.core.errors import ExitCode, LoopauditError, UsageError
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loopaudit.cli import options_ as options
+from loopaudit.cli import options
 from loopaudit.core.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -89,8 +89,8 @@ def command(
     the agent's next response begins. There are no grades: hindsight needs what comes after. Ctrl-C ends the watch.
     """
     from loopaudit.audit.watch.watch import STOP, Plan, Watch
-    from loopaudit.cli.outputs import lowest_action
     from loopaudit.cli.watch_lines import summary_line
+    from loopaudit.config.actions import lowest_action
 
     config = options.load_config(config_file, no_config, policy_file)
     chosen = options.replay_options(

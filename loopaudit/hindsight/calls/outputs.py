@@ -12,8 +12,7 @@ import msgspec
 import orjson
 
 from loopaudit.core.events import TOKEN_LIMIT, Result, decode_text
-from loopaudit.hindsight.calls.beginnings import begins_otherwise
-from loopaudit.hindsight.calls.noise import same_but_for_noise
+from loopaudit.hindsight.calls.noise import begins_otherwise, same_but_for_noise
 
 BUDGET: Final = 1 << 20
 """Bytes or characters of results that are kept as they are, over all agents together."""

@@ -14,7 +14,7 @@ from typing import Final
 
 from loopaudit.core.events import Batch, Call, seconds
 from loopaudit.core.failure_words import says_failure
-from loopaudit.core.report import Episode
+from loopaudit.core.findings import Episode
 from loopaudit.hindsight.calls.failures import CURELESS, Category
 from loopaudit.hindsight.calls.history import History
 from loopaudit.hindsight.episodes.verdict import (

@@ -52,7 +52,7 @@ from loopaudit.core.events import Batch
 from loopaudit.core.findings import Action, Decision
 from loopaudit.policies.contract import Context, Guard, Origin, Params, Policy
 from loopaudit.policies.kit.arguments import js_sorted_key
-from loopaudit.policies.kit.streak import Streak
+from loopaudit.policies.kit.cycles import Streak
 from loopaudit.policies.kit.tracing import allow
 
 

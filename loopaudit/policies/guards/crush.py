@@ -48,7 +48,7 @@ from typing import ClassVar
 from loopaudit.core.events import Batch, Call, Turn
 from loopaudit.core.findings import Action, Decision
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy
-from loopaudit.policies.kit.result import said
+from loopaudit.policies.kit.results import said
 from loopaudit.policies.kit.tracing import allow_all
 
 Mark = bytes | tuple[bytes, ...] | None

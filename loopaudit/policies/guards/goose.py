@@ -59,7 +59,7 @@ from loopaudit.core.events import TEXT, TOKEN_LIMIT, Batch, Call, Result
 from loopaudit.core.findings import Action, Decision
 from loopaudit.core.tools import Vocabulary, literal
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy
-from loopaudit.policies.kit.streak import Streak
+from loopaudit.policies.kit.cycles import Streak
 from loopaudit.policies.kit.tracing import allow, allow_all
 
 WRITES: Final = ("write", "edit")

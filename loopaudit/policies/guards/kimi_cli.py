@@ -57,8 +57,8 @@ from loopaudit.core.events import Batch, Call, Turn
 from loopaudit.core.findings import Action, Decision
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy
 from loopaudit.policies.kit.arguments import py_dump_key
+from loopaudit.policies.kit.cycles import Streak
 from loopaudit.policies.kit.json_dialects import parse_py
-from loopaudit.policies.kit.streak import Streak
 from loopaudit.policies.kit.tracing import allow
 
 

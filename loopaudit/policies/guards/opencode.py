@@ -46,7 +46,7 @@ from loopaudit.core.events import Batch, Turn
 from loopaudit.core.findings import Action, Decision
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy
 from loopaudit.policies.kit.arguments import js_key
-from loopaudit.policies.kit.streak import Streak
+from loopaudit.policies.kit.cycles import Streak
 from loopaudit.policies.kit.tracing import allow, allow_all
 
 

@@ -59,9 +59,8 @@ from typing import ClassVar, Final
 from loopaudit.core.events import Batch, Call, Result, Turn
 from loopaudit.core.findings import Action, Decision
 from loopaudit.policies.contract import Context, Guard, Origin, Params, Policy
-from loopaudit.policies.kit.cycles import Cycles
-from loopaudit.policies.kit.result import head
-from loopaudit.policies.kit.streak import Streak
+from loopaudit.policies.kit.cycles import Cycles, Streak
+from loopaudit.policies.kit.results import head
 from loopaudit.policies.kit.tracing import allow
 
 LADDER: Final = ((Action.WARN, "warn"), (Action.NUDGE, "block"), (Action.STOP, "halt"))

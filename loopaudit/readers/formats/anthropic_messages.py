@@ -41,7 +41,8 @@ from loopaudit.readers.kit.chat.rows import is_message
 from loopaudit.readers.kit.chat.sniff import sample
 from loopaudit.readers.kit.claude_words import NOT_TYPED, SKILL, typed
 from loopaudit.readers.kit.cline import is_history
-from loopaudit.readers.source import Probe, Source
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Source
 
 BLOCKS: Final = frozenset({"tool_use", "tool_result"})
 
@@ -137,7 +138,6 @@ def _result(message: Message, answer: Answer) -> Message:
 READER = Reader(
     id="anthropic-messages",
     title="Anthropic messages",
-    rank=380,
     looked_for="objects with role and content, whose blocks are of type tool_use and tool_result",
     sniff=sniff,
     read=read,

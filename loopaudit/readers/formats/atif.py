@@ -35,9 +35,10 @@ from loopaudit.readers.kit.fields import (
     string,
     unknown_record,
 )
-from loopaudit.readers.kit.ledger import Ledger
+from loopaudit.readers.kit.pairing import Ledger
 from loopaudit.readers.kit.whole import Names, tokens, values
-from loopaudit.readers.source import Probe, Source
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Source
 
 MAX_DEPTH: Final = 8
 """Levels of sub-agents that are read."""
@@ -182,7 +183,6 @@ class _Trajectory:
 READER: Final = Reader(
     id="atif",
     title="ATIF trajectory",
-    rank=20,
     looked_for="an object with schema_version ATIF, agent and steps",
     sniff=sniff,
     read=read,

@@ -31,7 +31,8 @@ from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.chat.message import usage_of
 from loopaudit.readers.kit.fields import flag, items, malformed, mapping, moment, string, unknown_record
 from loopaudit.readers.kit.whole import Fresh, Names, records, samples, tool_name
-from loopaudit.readers.source import Probe, Source
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Source
 
 CALLS: Final = "AssistantWithToolCalls"
 RESULT: Final = "ToolResult"
@@ -212,7 +213,6 @@ class _Turns:
 READER: Final = Reader(
     id="atomcode",
     title="AtomCode logs",
-    rank=290,
     looked_for="messages whose content is Text, AssistantWithToolCalls, ToolResult; turns with turn_id, user, tools",
     sniff=sniff,
     read=read,

@@ -33,7 +33,8 @@ from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.blocks import answer_of, content_of, usage_from
 from loopaudit.readers.kit.copies import Copies
 from loopaudit.readers.kit.fields import items, malformed, mapping, moment, not_a_record, string, unknown_record
-from loopaudit.readers.source import Probe, Source
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Source
 
 CALLS: Final = frozenset({"agent.tool_use", "agent.mcp_tool_use", "agent.custom_tool_use"})
 RESULTS: Final = {
@@ -213,7 +214,6 @@ class _Session:
 READER = Reader(
     id="claude-managed-agents",
     title="Claude managed agents events",
-    rank=270,
     looked_for="events of type agent.tool_use, session.status_running, span.model_request_start with ids sevt_",
     sniff=sniff,
     read=read,

@@ -38,8 +38,9 @@ from loopaudit.readers.kit.blocks import content_of, tell_answers, tell_losses, 
 from loopaudit.readers.kit.claude_words import INTERRUPTED, NOT_TYPED, typed
 from loopaudit.readers.kit.copies import Copies
 from loopaudit.readers.kit.fields import count, has, malformed, mapping, objects, string, unknown_record
-from loopaudit.readers.kit.growing import Growing
-from loopaudit.readers.source import Probe, Source
+from loopaudit.readers.kit.whole import Growing
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Source
 
 SILENT: Final = frozenset(
     "stream_event control_request control_response control_cancel_request keep_alive tool_progress auth_status"
@@ -187,7 +188,6 @@ class _Stream:
 READER = Reader(
     id="claude-stream-json",
     title="Claude stream-json output",
-    rank=160,
     looked_for="records of type system, assistant, user, result with session_id and parent_tool_use_id, mcp_servers",
     sniff=sniff,
     read=read,

@@ -30,7 +30,8 @@ from loopaudit.readers.kit.blocks import Asked, Content, content_of, tell_losses
 from loopaudit.readers.kit.cline import answer, is_history, told, xml_call
 from loopaudit.readers.kit.fields import count, documents, entries, malformed, mapping, moment, not_a_record, string
 from loopaudit.readers.kit.pairing import Pairing
-from loopaudit.readers.source import Probe, Source
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Source
 
 
 def sniff(probe: Probe) -> str | None:
@@ -100,7 +101,6 @@ def _user(emit: Emitter, pairing: Pairing, content: Content, number: int, at: st
 READER = Reader(
     id="cline-api",
     title="Cline or Roo Code API history",
-    rank=375,
     looked_for="a list of role and content with ts, results as user text, environment_details, task",
     sniff=sniff,
     read=read,

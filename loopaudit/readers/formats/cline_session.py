@@ -38,7 +38,8 @@ from loopaudit.readers.kit.fields import (
     not_a_record,
     string,
 )
-from loopaudit.readers.source import Probe, Source
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Source
 
 MAIN: Final = "lead"
 """How the main agent is called."""
@@ -104,7 +105,6 @@ def _look_inside(answer: Answer) -> None:
 READER = Reader(
     id="cline-session",
     title="Cline SDK session",
-    rank=370,
     looked_for="an object with version, agent, sessionId, system_prompt and messages",
     sniff=sniff,
     read=read,

@@ -44,7 +44,8 @@ from loopaudit.readers.kit.fields import (
     string,
     unknown_record,
 )
-from loopaudit.readers.source import Probe, Source
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Source
 
 NAMES: Final = {
     "readFile": "read_file",
@@ -243,7 +244,6 @@ def _mcp(facts: dict[str, Any]) -> tuple[str, dict[str, Any], str | None]:
 READER = Reader(
     id="cline-ui",
     title="Cline or Roo Code UI messages",
-    rank=300,
     looked_for="a list of entries with ts, and type say or ask",
     sniff=sniff,
     read=read,

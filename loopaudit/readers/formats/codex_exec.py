@@ -37,7 +37,8 @@ from loopaudit.core.events import Status, Usage
 from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.codex_outcome import ending
-from loopaudit.readers.source import Probe, Source
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Source
 
 EVENTS: Final = frozenset(
     {
@@ -279,7 +280,6 @@ def _is_count(value: Any) -> bool:
 READER: Final = Reader(
     id="codex-exec",
     title="codex exec --json stream",
-    rank=150,
     looked_for="records of type thread.started, turn.started, item.started, item.completed, turn.completed",
     sniff=sniff,
     read=read,

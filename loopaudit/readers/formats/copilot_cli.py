@@ -43,8 +43,9 @@ from loopaudit.readers.kit.fields import (
     string,
     unknown_record,
 )
-from loopaudit.readers.kit.growing import NAMES, Growing
-from loopaudit.readers.source import Probe, Source
+from loopaudit.readers.kit.whole import NAMES, Growing
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Source
 
 FAMILIES: Final = (
     "session.",
@@ -254,7 +255,6 @@ _TOKENS: Final = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteT
 READER = Reader(
     id="copilot-cli",
     title="Copilot CLI session events",
-    rank=190,
     looked_for="events of type session.start, user.message, tool.execution_start with data, id, parentId, timestamp",
     sniff=sniff,
     read=read,

@@ -25,8 +25,9 @@ from loopaudit.readers.kit.blocks import Content, content_of, tell_losses, tell_
 from loopaudit.readers.kit.claude_words import typed
 from loopaudit.readers.kit.fields import malformed, objects, unknown_record
 from loopaudit.readers.kit.pairing import Pairing
-from loopaudit.readers.kit.tags import elements
-from loopaudit.readers.source import Probe, Source
+from loopaudit.readers.kit.text_calls import elements
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Source
 
 _KEYS: Final = frozenset({"role", "message", "timestamp", "id", "type"})
 _QUERY: Final = regex.lazy(r"<(?P<tag>user_query)>")
@@ -76,7 +77,6 @@ def _turn(emit: Emitter, content: Content, line: int) -> None:
 READER = Reader(
     id="cursor",
     title="Cursor agent transcript",
-    rank=310,
     looked_for="objects of role and message with message.content, and nothing else",
     sniff=sniff,
     read=read,

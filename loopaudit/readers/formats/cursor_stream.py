@@ -24,7 +24,8 @@ from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.blocks import content_of, tell_losses, tell_response
 from loopaudit.readers.kit.fields import flag, has, malformed, mapping, moment, objects, string, unknown_record
-from loopaudit.readers.source import Probe, Source
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Source
 
 SILENT: Final = frozenset({"system", "thinking", "interaction_query"})
 _REFUSED: Final[dict[str, Status]] = {
@@ -151,7 +152,6 @@ def _outcome(result: Any) -> _Outcome:
 READER = Reader(
     id="cursor-stream",
     title="cursor-agent stream-json output",
-    rank=165,
     looked_for="records of type tool_call with subtype started and completed, call_id and tool_call",
     sniff=sniff,
     read=read,

@@ -26,7 +26,8 @@ from loopaudit.readers.kit.blocks import content_of, tell_answers, tell_losses, 
 from loopaudit.readers.kit.claude_words import INTERRUPTED, typed
 from loopaudit.readers.kit.copies import Copies
 from loopaudit.readers.kit.fields import malformed, mapping, moment, objects, string, unknown_record
-from loopaudit.readers.source import Probe, Source
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Source
 
 SILENT: Final = frozenset({"todo_state", "session_settings", "session_title"})
 """Record types that carry no message of the conversation."""
@@ -87,7 +88,6 @@ def _message(emit: Emitter, record: dict[str, Any], line: int) -> None:
 READER = Reader(
     id="droid",
     title="Factory droid session",
-    rank=220,
     looked_for="a session_start record with id, owner and cwd, then records of type message",
     sniff=sniff,
     read=read,

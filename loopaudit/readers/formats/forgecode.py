@@ -24,7 +24,8 @@ from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.fields import flag, items, malformed, mapping, string, unknown_record
 from loopaudit.readers.kit.whole import Fresh, guard_notice, records, samples, tool_name
-from loopaudit.readers.source import Probe, Source
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Source
 
 
 def sniff(probe: Probe) -> str | None:
@@ -151,7 +152,6 @@ class _Telling:
 READER: Final = Reader(
     id="forgecode",
     title="ForgeCode dump",
-    rank=280,
     looked_for="context with messages that have text (role, content, tool_calls) or tool (call_id, output)",
     sniff=sniff,
     read=read,

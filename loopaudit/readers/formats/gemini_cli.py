@@ -32,7 +32,8 @@ from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.fields import items, malformed, mapping, moment, string, unknown_record
 from loopaudit.readers.kit.gemini import Outcome, exit_code, inside, outcome_of, prose, refusal
 from loopaudit.readers.kit.whole import Fresh, guard_notice, records, samples, tokens, tool_name
-from loopaudit.readers.source import Probe, Source
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Source
 
 NOTICES: Final = frozenset({"info", "error", "warning"})
 """Records in which the program speaks to the person."""
@@ -236,7 +237,6 @@ class _Telling:
 READER: Final = Reader(
     id="gemini-cli",
     title="Gemini CLI chat",
-    rank=100,
     looked_for="sessionId and projectHash beside messages; lines of type gemini, $set, $rewindTo",
     sniff=sniff,
     read=read,

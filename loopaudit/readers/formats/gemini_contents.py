@@ -25,7 +25,8 @@ from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.fields import malformed, mapping, string, unknown_record
 from loopaudit.readers.kit.gemini import Pairs, has_parts, inside, outcome_of, parts, prose, usage_of
 from loopaudit.readers.kit.whole import samples, values
-from loopaudit.readers.source import Probe, Source
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Source
 
 LISTS: Final = ("history", "contents", "clientHistory")
 """Members of an object that may be its list of entries."""
@@ -122,7 +123,6 @@ class _Telling:
 READER: Final = Reader(
     id="gemini-contents",
     title="Gemini API contents",
-    rank=360,
     looked_for="entries with role user or model and parts of text, functionCall, functionResponse",
     sniff=sniff,
     read=read,

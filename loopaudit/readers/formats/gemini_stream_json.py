@@ -28,7 +28,8 @@ from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.fields import malformed, mapping, moment, string, unknown_record
 from loopaudit.readers.kit.gemini import exit_code, prose, refusal
 from loopaudit.readers.kit.whole import guard_notice, records, samples, tokens, tool_name
-from loopaudit.readers.source import Probe, Source
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Source
 
 
 def sniff(probe: Probe) -> str | None:
@@ -214,7 +215,6 @@ class _Stream:
 READER: Final = Reader(
     id="gemini-stream-json",
     title="gemini -o stream-json",
-    rank=200,
     looked_for="init with session_id and model; tool_use and tool_result with tool_id",
     sniff=sniff,
     read=read,

@@ -25,10 +25,11 @@ from loopaudit.core import regex
 from loopaudit.core.events import content_text
 from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
-from loopaudit.readers.kit.chat.goose import is_header
+from loopaudit.readers.kit.chat.foreign import is_header
 from loopaudit.readers.kit.fields import flag, items, malformed, mapping, moment, string, unknown_record
 from loopaudit.readers.kit.whole import Fresh, guard_notice, records, samples, tokens
-from loopaudit.readers.source import Probe, Source
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Source
 
 LISTS: Final = ("conversation", "messages")
 CALLS: Final = frozenset({"toolRequest", "frontendToolRequest"})
@@ -217,7 +218,6 @@ class _Telling:
 READER: Final = Reader(
     id="goose",
     title="goose session",
-    rank=260,
     looked_for="a header with working_dir and message_count; content blocks toolRequest and toolResponse",
     sniff=sniff,
     read=read,

@@ -28,7 +28,8 @@ from loopaudit.core.tools import declared_schemas
 from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.fields import count, flag, items, malformed, mapping, moment, objects, string, unknown_record
-from loopaudit.readers.source import Probe, Source
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Source
 
 SUBAGENT: Final = "subagent"
 """How a sub-agent is called whose file does not name it."""
@@ -194,7 +195,6 @@ class _Wire:
 READER = Reader(
     id="kimi-wire",
     title="Kimi Code wire log",
-    rank=230,
     looked_for="a metadata record with protocol_version, then turn.prompt and context.append_loop_event",
     sniff=sniff,
     read=read,

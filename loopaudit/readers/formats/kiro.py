@@ -26,7 +26,8 @@ from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.blocks import Answer
 from loopaudit.readers.kit.fields import documents, items, malformed, mapping, moment, not_a_record, string
 from loopaudit.readers.kit.pairing import Pairing
-from loopaudit.readers.source import Probe, Source
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Source
 
 PROMPTS: Final = frozenset({"Prompt", "CancelledToolUses"})
 RESULTS: Final = frozenset({"ToolUseResults", "CancelledToolUses"})
@@ -171,7 +172,6 @@ def _assistant(emit: Emitter, pairing: Pairing, assistant: Any, number: int) -> 
 READER = Reader(
     id="kiro",
     title="Kiro conversation",
-    rank=320,
     looked_for="an object with conversation_id and history of user and assistant, Prompt, ToolUse, ToolUseResults",
     sniff=sniff,
     read=read,

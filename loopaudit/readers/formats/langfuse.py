@@ -30,7 +30,8 @@ from loopaudit.readers.kit.traces.messages import is_tool_message, said
 from loopaudit.readers.kit.traces.spans import Kind, Span, instant
 from loopaudit.readers.kit.traces.tell import tell_spans
 from loopaudit.readers.kit.whole import tokens, values
-from loopaudit.readers.source import Probe, Source
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Source
 
 KINDS: Final[dict[str, Kind]] = {
     "GENERATION": "model",
@@ -188,7 +189,6 @@ def _usage(record: Mapping[str, Any]) -> Usage | None:
 READER: Final = Reader(
     id="langfuse",
     title="Langfuse traces",
-    rank=16,
     looked_for="an object with trace and observations, or observations with type, level, startTime and traceId",
     sniff=sniff,
     read=read,

@@ -30,7 +30,8 @@ from loopaudit.readers.kit.traces.messages import said
 from loopaudit.readers.kit.traces.spans import Span, instant
 from loopaudit.readers.kit.traces.tell import tell_spans
 from loopaudit.readers.kit.whole import samples, tokens, values
-from loopaudit.readers.source import Probe, Source
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Source
 
 MAX_DEPTH: Final = 64
 """Levels of nested runs and of outputs that are looked at."""
@@ -184,7 +185,6 @@ def _usage(run: Mapping[str, Any], outputs: Any) -> Usage | None:
 READER: Final = Reader(
     id="langsmith",
     title="LangSmith runs",
-    rank=17,
     looked_for="runs with run_type and trace_id, dotted_order or parent_run_id; or batches of them in post and patch",
     sniff=sniff,
     read=read,

@@ -26,8 +26,8 @@ from loopaudit.core import regex
 from loopaudit.core.events import Status, content_text
 from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
+from loopaudit.readers.kit.chat.foreign import is_mini, mini_root, return_code
 from loopaudit.readers.kit.chat.message import message_from, usage_of
-from loopaudit.readers.kit.chat.mini import is_mini, mini_root, return_code
 from loopaudit.readers.kit.chat.sniff import sample
 from loopaudit.readers.kit.fields import (
     documents,
@@ -39,10 +39,11 @@ from loopaudit.readers.kit.fields import (
     string,
     unknown_record,
 )
-from loopaudit.readers.kit.ledger import Ledger
+from loopaudit.readers.kit.pairing import Ledger
 from loopaudit.readers.kit.text_calls import SHELLS, fenced_blocks
 from loopaudit.readers.kit.whole import Names, values
-from loopaudit.readers.source import Probe, Source
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Source
 
 _REJECTED: Final = regex.lazy(r"Command not executed\b")
 _INTERRUPTED: Final = regex.lazy(r"Interrupted by user: ?(.*)", re.DOTALL)
@@ -194,7 +195,6 @@ def _commands(text: str, extra: dict[str, Any]) -> tuple[str, list[str]]:
 READER: Final = Reader(
     id="mini-swe-agent",
     title="mini-swe-agent trajectory",
-    rank=80,
     looked_for="messages whose results begin with returncode, info with mini_version, trajectory_format",
     sniff=sniff,
     read=read,

@@ -22,10 +22,11 @@ from typing import Any, Final
 from loopaudit.core.events import content_text
 from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
-from loopaudit.readers.kit.chat.moltis import is_moltis
+from loopaudit.readers.kit.chat.foreign import is_moltis
 from loopaudit.readers.kit.fields import flag, items, malformed, mapping, moment, string, unknown_record
 from loopaudit.readers.kit.whole import guard_notice, records, samples, tokens, tool_name
-from loopaudit.readers.source import Probe, Source
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Source
 
 
 def sniff(probe: Probe) -> str | None:
@@ -159,7 +160,6 @@ class _Telling:
 READER: Final = Reader(
     id="moltis",
     title="moltis session",
-    rank=380,
     looked_for="messages with role, run_id, seq, created_at; role tool_result with tool_name and success; role notice",
     sniff=sniff,
     read=read,

@@ -33,10 +33,11 @@ from loopaudit.readers.kit.fields import (
     string,
     unknown_record,
 )
-from loopaudit.readers.kit.ledger import Ledger
+from loopaudit.readers.kit.pairing import Ledger
 from loopaudit.readers.kit.responses import Items
 from loopaudit.readers.kit.whole import Names, samples, values
-from loopaudit.readers.source import Probe, Source
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Source
 
 _OUTPUTS: Final = frozenset({"tool_call_output_item", "handoff_output_item"})
 _ITEMS: Final = _OUTPUTS | {"tool_call_item", "handoff_call_item", "message_output_item"}
@@ -215,7 +216,6 @@ class _Trace:
 READER: Final = Reader(
     id="openai-agents",
     title="OpenAI Agents SDK run states and traces",
-    rank=30,
     looked_for="an object with $schemaVersion and generated_items, or objects trace.span with span_data",
     sniff=sniff,
     read=read,

@@ -40,7 +40,6 @@ def read(source: Source, emit: Emitter) -> None:
 READER = Reader(
     id="openai-chat",
     title="OpenAI chat messages",
-    rank=390,
     looked_for="objects with role and content, tool_calls on assistant messages, role tool for results",
     sniff=sniff,
     read=read,

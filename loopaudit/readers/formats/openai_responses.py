@@ -29,7 +29,8 @@ from loopaudit.readers.kit.chat.rows import id_of
 from loopaudit.readers.kit.fields import documents, items, mapping, not_a_record, string
 from loopaudit.readers.kit.responses import CALLS, OUTPUTS, Items
 from loopaudit.readers.kit.whole import Names, values
-from loopaudit.readers.source import Probe, Source
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Source
 
 _WRAPPERS: Final = ("request", "response", "body")
 _LISTS: Final = ("items", "input", "output", "data", "history")
@@ -156,7 +157,6 @@ def _mark(item: Any) -> bytes:
 READER: Final = Reader(
     id="openai-responses",
     title="OpenAI Responses items",
-    rank=140,
     looked_for="items of type function_call, function_call_output, message, reasoning; response objects with output",
     sniff=sniff,
     read=read,

@@ -23,7 +23,8 @@ from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.fields import flag, malformed, moment, string, unknown_record
 from loopaudit.readers.kit.whole import Waiting, records, samples, tool_name
-from loopaudit.readers.source import Probe, Source
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Source
 
 SILENT: Final = frozenset({"agent.start", "agent.end", "message.sending", "session.start", "session.end"})
 """Events that are neither calls nor messages, or announce one that follows."""
@@ -89,7 +90,6 @@ def _take(emit: Emitter, waiting: Waiting, record: Mapping[str, Any], line: int)
 READER: Final = Reader(
     id="openclaw",
     title="OpenClaw telemetry",
-    rank=195,
     looked_for="tool.start and tool.end with toolName and sessionKey; message.in with channel",
     sniff=sniff,
     read=read,

@@ -30,7 +30,8 @@ from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.fields import items, malformed, mapping, moment, string, unknown_record
 from loopaudit.readers.kit.whole import Fresh, records, samples, tokens, tool_name
-from loopaudit.readers.source import Probe, Source
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Source
 
 SILENT: Final = frozenset({"reasoning", "snapshot", "patch", "agent", "retry", "subtask", "file"})
 """Parts that are neither prose nor calls. A user's files and a sub-task are looked at elsewhere."""
@@ -277,7 +278,6 @@ def _refusal(error: str) -> Status | None:
 READER: Final = Reader(
     id="opencode",
     title="OpenCode export",
-    rank=90,
     looked_for="info with an id ses_..., messages with info and parts; events with sessionID and part",
     sniff=sniff,
     read=read,

@@ -42,7 +42,8 @@ from loopaudit.readers.kit.openhands import (
     tells_exit,
 )
 from loopaudit.readers.kit.whole import Fresh, Names, samples, values
-from loopaudit.readers.source import Probe, Source
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Source
 
 LISTS: Final = ("history", "trajectory")
 """Members of a row that may be its list of events."""
@@ -290,7 +291,6 @@ def _plain(value: Any) -> Any:
 READER: Final = Reader(
     id="openhands-v0",
     title="OpenHands events (0.x)",
-    rank=250,
     looked_for="events with action or observation, source, args, extras, cause; rows with instance_id and history",
     sniff=sniff,
     read=read,

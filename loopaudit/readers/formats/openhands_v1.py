@@ -32,7 +32,8 @@ from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.fields import flag, items, malformed, mapping, moment, not_a_record, string, unknown_record
 from loopaudit.readers.kit.openhands import exit_code, stuck
 from loopaudit.readers.kit.whole import Fresh, records, samples, tool_name
-from loopaudit.readers.source import Probe, Source
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Source
 
 SILENT: Final = frozenset(
     "SystemPromptUpdateEvent TokenEvent CondensationRequest CondensationSummaryEvent LLMCompletionLogEvent "
@@ -224,7 +225,6 @@ class _Telling:
 READER: Final = Reader(
     id="openhands-v1",
     title="OpenHands SDK events",
-    rank=240,
     looked_for="kind ActionEvent, ObservationEvent, MessageEvent with source; a folder with events and base_state.json",
     sniff=sniff,
     read=read,

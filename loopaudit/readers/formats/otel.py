@@ -30,7 +30,8 @@ from loopaudit.readers.kit.traces.attributes import fill, kind_of_span
 from loopaudit.readers.kit.traces.spans import Span, instant
 from loopaudit.readers.kit.traces.tell import tell_spans
 from loopaudit.readers.kit.whole import samples, values
-from loopaudit.readers.source import Probe, Source
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Source
 
 _RESOURCES: Final = ("resourceSpans", "resource_spans")
 _SCOPES: Final = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")
@@ -255,7 +256,6 @@ def _typed(value: dict[str, Any], lost: Callable[[str], None], depth: int = 0) -
 READER: Final = Reader(
     id="otel",
     title="OpenTelemetry traces",
-    rank=15,
     looked_for="objects with resourceSpans, or spans with attributes and span_id, spanContext or context.span_id",
     sniff=sniff,
     read=read,

@@ -28,7 +28,8 @@ from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.fields import flag, malformed, mapping, moment, string, unknown_record
 from loopaudit.readers.kit.whole import records, samples, tokens, tool_name
-from loopaudit.readers.source import Probe, Source
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Source
 
 SILENT: Final = frozenset(
     {"model_change", "thinking_level_change", "custom", "custom_message", "label", "session_info", "leaf"}
@@ -164,7 +165,6 @@ class _Telling:
 READER: Final = Reader(
     id="pi",
     title="pi and OpenClaw session",
-    rank=210,
     looked_for="type session with cwd, then type message with roles user, assistant, toolResult; toolCall blocks",
     sniff=sniff,
     read=read,

@@ -23,9 +23,10 @@ from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.chat.rows import id_of
 from loopaudit.readers.kit.fields import items, malformed, mapping, moment, not_a_record, string, unknown_record
-from loopaudit.readers.kit.ledger import Ledger, value_text
+from loopaudit.readers.kit.pairing import Ledger, value_text
 from loopaudit.readers.kit.whole import Names, tokens, values
-from loopaudit.readers.source import Probe, Source
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Source
 
 LISTS: Final = ("messages", "message_history", "all_messages", "new_messages")
 _CALLS: Final = frozenset({"tool-call", "builtin-tool-call"})
@@ -190,7 +191,6 @@ class _History:
 READER: Final = Reader(
     id="pydantic-ai",
     title="Pydantic AI messages",
-    rank=340,
     looked_for="messages of kind request and response with parts of a part_kind: user-prompt, tool-call, tool-return",
     sniff=sniff,
     read=read,

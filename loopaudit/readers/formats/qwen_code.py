@@ -25,7 +25,8 @@ from loopaudit.readers.kit.copies import Copies
 from loopaudit.readers.kit.fields import malformed, mapping, moment, string, unknown_record
 from loopaudit.readers.kit.gemini import Outcome, Pairs, has_parts, inside, outcome_of, prose, refusal, usage_of
 from loopaudit.readers.kit.whole import guard_notice, records, samples
-from loopaudit.readers.source import Probe, Source
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Source
 
 KINDS: Final = frozenset({"user", "assistant", "tool_result", "system"})
 
@@ -154,7 +155,6 @@ def _flagged(end: Outcome, told: Mapping[str, Any]) -> Outcome:
 READER: Final = Reader(
     id="qwen-code",
     title="Qwen Code chat",
-    rank=180,
     looked_for="records with sessionId, uuid and message with parts; type tool_result; systemPayload",
     sniff=sniff,
     read=read,

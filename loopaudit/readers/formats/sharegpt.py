@@ -33,7 +33,8 @@ from loopaudit.readers.kit.chat.text_chat import ROLES, TEXTS, Found, TextChat
 from loopaudit.readers.kit.fields import not_a_record, string
 from loopaudit.readers.kit.text_calls import json_calls
 from loopaudit.readers.kit.whole import Names, values
-from loopaudit.readers.source import Probe, Source
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Source
 
 LISTS: Final = ("conversations", "conversation", "messages")
 """Members of a row that may be its list of messages."""
@@ -137,7 +138,6 @@ def _found(text: str) -> Found:
 READER: Final = Reader(
     id="sharegpt",
     title="ShareGPT and Hermes conversations",
-    rank=330,
     looked_for="conversations of messages with from and value, tool_call elements in the text",
     sniff=sniff,
     read=read,

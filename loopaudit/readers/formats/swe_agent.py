@@ -26,10 +26,11 @@ from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.chat.message import ToolCall, message_from
 from loopaudit.readers.kit.fields import documents, items, malformed, mapping, not_a_record, string
-from loopaudit.readers.kit.ledger import Ledger
+from loopaudit.readers.kit.pairing import Ledger
 from loopaudit.readers.kit.text_calls import command_call
 from loopaudit.readers.kit.whole import Names, values
-from loopaudit.readers.source import Probe, Source
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Source
 
 
 def sniff(probe: Probe) -> str | None:
@@ -175,7 +176,6 @@ class _Actions:
 READER: Final = Reader(
     id="swe-agent",
     title="SWE-agent trajectory",
-    rank=70,
     looked_for="an object with trajectory of action and observation, history with agent and message_type, info",
     sniff=sniff,
     read=read,

@@ -34,9 +34,10 @@ from loopaudit.readers.kit.fields import (
     string,
     unknown_record,
 )
-from loopaudit.readers.kit.ledger import Ledger
+from loopaudit.readers.kit.pairing import Ledger
 from loopaudit.readers.kit.whole import Names, values
-from loopaudit.readers.source import Probe, Source
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Source
 
 USER: Final = "user"
 """The sub-agent that the simulated user's calls belong to."""
@@ -163,7 +164,6 @@ class _Simulation:
 READER: Final = Reader(
     id="tau2-bench",
     title="tau2-bench results",
-    rank=110,
     looked_for="an object with simulations, tasks and info; messages with turn_idx and requestor",
     sniff=sniff,
     read=read,

@@ -30,7 +30,7 @@ from loopaudit.core import regex
 from loopaudit.core.events import content_text
 from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
-from loopaudit.readers.kit.chat.mini import is_mini, mini_root
+from loopaudit.readers.kit.chat.foreign import is_mini, mini_root
 from loopaudit.readers.kit.chat.rows import id_of, rows_of
 from loopaudit.readers.kit.chat.sniff import sample
 from loopaudit.readers.kit.chat.text_chat import ROLES, Found, TextChat
@@ -38,7 +38,8 @@ from loopaudit.readers.kit.cline import is_history
 from loopaudit.readers.kit.fields import malformed, not_a_record, string
 from loopaudit.readers.kit.text_calls import TextCall, element_calls, fenced_command
 from loopaudit.readers.kit.whole import Names, values
-from loopaudit.readers.source import Probe, Source
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Source
 
 _FAULT: Final = ("mistake_agent", "mistake_step")
 _KEYS: Final = frozenset(
@@ -138,7 +139,6 @@ def _annotated(emit: Emitter, row: dict[str, Any], session: str, line: int) -> N
 READER: Final = Reader(
     id="text-actions",
     title="Chats with calls in the text",
-    rank=400,
     looked_for="messages with role and content or text, in which the assistant writes <function=name> or a fenced "
     "command; history with mistake_agent",
     sniff=sniff,

@@ -25,9 +25,10 @@ from loopaudit.readers.kit.chat.message import usage_of
 from loopaudit.readers.kit.chat.rows import id_of, is_message, rows_of
 from loopaudit.readers.kit.chat.sniff import sample
 from loopaudit.readers.kit.fields import malformed, mapping, moment, not_a_record, string, unknown_record
-from loopaudit.readers.kit.ledger import Ledger, value_text
+from loopaudit.readers.kit.pairing import Ledger, value_text
 from loopaudit.readers.kit.whole import Names, values
-from loopaudit.readers.source import Probe, Source
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Source
 
 _UI_PARTS: Final = frozenset({"text", "reasoning", "step-start", "dynamic-tool", "file", "tool-invocation", "source"})
 _MODEL_PARTS: Final = frozenset({"tool-call", "tool-result"})
@@ -276,7 +277,6 @@ def _usage(message: dict[str, Any]) -> Any:
 READER: Final = Reader(
     id="vercel-ui",
     title="Vercel AI SDK messages",
-    rank=350,
     looked_for="messages with role and parts of type step-start, tool-name, dynamic-tool; toolInvocations; "
     "content of type tool-call",
     sniff=sniff,

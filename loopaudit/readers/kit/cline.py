@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from loopaudit.core import regex
 from loopaudit.readers.kit.blocks import Answer
-from loopaudit.readers.kit.tags import elements
+from loopaudit.readers.kit.text_calls import elements
 
 TOOLS: Final = frozenset(
     "execute_command read_file write_to_file replace_in_file apply_diff apply_patch insert_content search_and_replace"

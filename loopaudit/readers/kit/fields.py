@@ -11,7 +11,8 @@ from typing import Any
 
 from loopaudit.core.text import one_line
 from loopaudit.readers.emit import Emitter
-from loopaudit.readers.source import Probe, Record, Source
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Record, Source
 
 
 def string(value: Any) -> str | None:

@@ -14,7 +14,7 @@ from loopaudit.core.tools import declared_schemas
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.chat.tell import is_compaction, is_reminder, prose
 from loopaudit.readers.kit.fields import items, malformed, mapping, string, unknown_record
-from loopaudit.readers.kit.ledger import Ledger
+from loopaudit.readers.kit.pairing import Ledger
 
 CALLS: Final = {
     "function_call": "",

@@ -8,6 +8,7 @@ the end. Values of parameters stay text, as the model wrote them.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from loopaudit.core import canonical, regex
@@ -152,3 +153,24 @@ def fenced_command(text: str, *, anywhere: bool = False) -> tuple[str, list[Text
     if not anywhere and (last.language not in SHELLS or not last.is_last):
         return text.strip(), []
     return last.before, [command_call(last.text)]
+
+
+def elements(text: str, opening: re.Pattern[str]) -> Iterator[str]:
+    """What stands in the elements that ``opening`` begins, without white space around it.
+
+    ``opening`` has the tag's name as its group ``tag``. An element without an end is none.
+    """
+    unclosed: set[str] = set()
+    at = 0
+    while match := opening.search(text, at):
+        tag = match["tag"]
+        at = match.end()
+        if tag in unclosed:
+            continue
+        end = text.find(f"</{tag}>", at)
+        if end < 0:
+            # No later one of this tag has an end either: looking again would take quadratic time.
+            unclosed.add(tag)
+            continue
+        yield text[at:end].strip()
+        at = end + len(tag) + 3

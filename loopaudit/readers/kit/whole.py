@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from typing import Any, Final
 
 from loopaudit.core import regex
@@ -12,7 +12,8 @@ from loopaudit.core.errors import InputError
 from loopaudit.core.events import Usage
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.fields import count, malformed, not_a_record, string
-from loopaudit.readers.source import Probe, Record, Source
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Record, Source
 
 
 def values(source: Source) -> Iterator[Record]:
@@ -146,3 +147,24 @@ def guard_notice(text: str) -> str | None:
     Give it only what the harness itself wrote; prose and outputs may say the same of other things.
     """
     return text.strip().split("\n", 1)[0][:200] if _LOOP.search(text[:2000]) else None
+
+
+NAMES = ("input", "output", "cache_read", "cache_write")
+
+
+class Growing:
+    """Token totals of a running process. A total that shrank belongs to a process begun anew."""
+
+    __slots__ = ("_before",)
+
+    def __init__(self) -> None:
+        self._before: dict[str, int] = {}
+
+    def grown(self, totals: Mapping[str, int | None]) -> Usage:
+        """What the totals grew by since the last report. Names as in :data:`NAMES`."""
+        known = {name: value for name, value in totals.items() if value is not None}
+        before = self._before
+        if any(value < before.get(name, 0) for name, value in known.items()):
+            before = {}
+        self._before = {**before, **known}
+        return Usage(*(known[name] - before.get(name, 0) if name in known else None for name in NAMES))

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from loopaudit.compare.comparison import Comparison
 from loopaudit.compare.savings import avoided, books, tokens_of
 from loopaudit.core.errors import UsageError, did_you_mean
-from loopaudit.core.report import Finding, Ledger, PolicyResult, TranscriptResult
+from loopaudit.core.findings import Finding
+from loopaudit.core.report import Ledger, PolicyResult, TranscriptResult
 from loopaudit.hindsight.catches import acts, caught, first_call
 from loopaudit.reports.kit import wording
 from loopaudit.reports.kit.page import cells

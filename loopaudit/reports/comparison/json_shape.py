@@ -1,7 +1,7 @@
 """The machine-readable comparison: version 1 of ``loopaudit-comparison``.
 
 Fields are named here one by one. ``docs/compare.md`` tells what each number means,
-``loopaudit/schemas/comparison-v1.json`` checks the shape. Every count comes with the calls
+``loopaudit/reports/schemas/comparison-v1.json`` checks the shape. Every count comes with the calls
 it counts: a policy's ``interventions``, ``loops`` and ``avoided`` in each transcript.
 """
 
@@ -16,9 +16,9 @@ from loopaudit.compare.model import Place
 from loopaudit.compare.savings import Avoided, avoided, books
 from loopaudit.compare.step_limit import Null
 from loopaudit.compare.tallies import Amount, Judged, median
+from loopaudit.core.json import dumps
 from loopaudit.core.report import Ledger, PolicyResult, TranscriptResult
 from loopaudit.hindsight.catches import Caught, caught, first_call, is_loop
-from loopaudit.reports.kit.json_shape import write
 
 SCHEMA: Final = "loopaudit-comparison"
 VERSION: Final = 1
@@ -26,7 +26,7 @@ VERSION: Final = 1
 
 def comparison_json(comparison: Comparison, sort: str = "f1", top: int | None = None) -> bytes:
     """The comparison as an indented JSON document."""
-    return write(document(comparison, sort, top), indent=True)
+    return dumps(document(comparison, sort, top), indent=True)
 
 
 def document(comparison: Comparison, sort: str = "f1", top: int | None = None) -> dict[str, Any]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from loopaudit.compare.comparison import Comparison, Row
-from loopaudit.core.report import Finding, PolicyResult, TranscriptResult
+from loopaudit.core.findings import Finding
+from loopaudit.core.report import PolicyResult, TranscriptResult
 from loopaudit.hindsight.catches import is_loop
 from loopaudit.reports.kit import wording
 from loopaudit.reports.kit.page import cells, lanes

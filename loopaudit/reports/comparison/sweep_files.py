@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from loopaudit.compare.comparison import Comparison
+from loopaudit.core.json import dumps
 from loopaudit.reports.comparison.csv import csv_cell
 from loopaudit.reports.comparison.json_shape import amount_shape, judged_shape
 from loopaudit.reports.comparison.sweep import Setting
-from loopaudit.reports.kit.json_shape import write
 
 SCHEMA: Final = "loopaudit-sweep"
 VERSION: Final = 1
@@ -60,7 +60,7 @@ def sweep_json(
             {"path": f.path, "message": f.message, "hint": f.hint, "exit_code": f.exit_code} for f in report.failures
         ],
     }
-    return write(value, indent=True)
+    return dumps(value, indent=True)
 
 
 def sweep_csv(settings: Sequence[Swept]) -> bytes:

@@ -11,9 +11,11 @@ from collections.abc import Mapping
 from typing import Final
 
 from loopaudit.core import text
-from loopaudit.core.report import Report, Reporter
-from loopaudit.reports.kit import telling, wording
-from loopaudit.reports.kit.checks import failed_checks, told, where
+from loopaudit.core.report import Report
+from loopaudit.reports.contract import Reporter
+from loopaudit.reports.kit import wording
+from loopaudit.reports.kit import wording as telling
+from loopaudit.reports.kit.check_page import failed_checks, told, where
 from loopaudit.reports.kit.fold import Row, chosen, fold
 from loopaudit.reports.kit.severity import ACCEPTED, severity
 

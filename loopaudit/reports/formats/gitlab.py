@@ -12,16 +12,17 @@ from hashlib import sha256
 from typing import Any
 
 from loopaudit.core import text
-from loopaudit.core.report import Report, Reporter
-from loopaudit.reports.kit import json_shape as shape
-from loopaudit.reports.kit import telling
-from loopaudit.reports.kit.checks import failed_checks, told, where
+from loopaudit.core.json import dumps
+from loopaudit.core.report import Report
+from loopaudit.reports.contract import Reporter
+from loopaudit.reports.kit import wording as telling
+from loopaudit.reports.kit.check_page import failed_checks, told, where
 from loopaudit.reports.kit.severity import ACCEPTED, numbered, severity
 
 
 def render(report: Report, options: Mapping[str, str]) -> bytes:
     """The array. What the baseline accepts is left out: GitLab would show it as an issue."""
-    return shape.write([*_checks(report), *_firings(report)], indent=True)
+    return dumps([*_checks(report), *_firings(report)], indent=True)
 
 
 def _firings(report: Report) -> Iterator[dict[str, Any]]:

@@ -15,7 +15,8 @@ from importlib.resources import files
 from typing import Final
 
 from loopaudit.core import text
-from loopaudit.core.report import Report, Reporter
+from loopaudit.core.report import Report
+from loopaudit.reports.contract import Reporter
 from loopaudit.reports.kit import html_data as htmldata
 from loopaudit.reports.kit import wording
 from loopaudit.reports.kit.policy_sums import firings_of, graded, loops_of, names_of

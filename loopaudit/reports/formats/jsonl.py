@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from loopaudit.core.report import Report, Reporter
+from loopaudit.core.json import dumps
+from loopaudit.core.report import Report
+from loopaudit.reports.contract import Reporter
 from loopaudit.reports.kit import json_shape as shape
 
 
 def render(report: Report, options: Mapping[str, str]) -> bytes:
     """The lines; nothing where no policy fired."""
-    return b"".join(map(shape.write, shape.finding_lines(report)))
+    return b"".join(map(dumps, shape.finding_lines(report)))
 
 
 REPORTER = Reporter(

@@ -12,10 +12,12 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from loopaudit.core import text
-from loopaudit.core.report import Check, FileProblem, PolicyResult, Report, Reporter, TranscriptResult
+from loopaudit.core.report import Check, FileProblem, PolicyResult, Report, TranscriptResult
 from loopaudit.hindsight.catches import acts
-from loopaudit.reports.kit import telling, wording
-from loopaudit.reports.kit.checks import told
+from loopaudit.reports.contract import Reporter
+from loopaudit.reports.kit import wording
+from loopaudit.reports.kit import wording as telling
+from loopaudit.reports.kit.check_page import told
 from loopaudit.reports.kit.fold import chosen, fold
 from loopaudit.reports.kit.policy_sums import names_of
 

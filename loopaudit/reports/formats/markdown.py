@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from loopaudit.core.errors import UsageError
-from loopaudit.core.report import Report, Reporter
+from loopaudit.core.report import Report
+from loopaudit.reports.contract import Reporter
 from loopaudit.reports.kit.markdown import document
 
 

@@ -10,7 +10,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from loopaudit.core import text
-from loopaudit.core.report import Finding, Report, Reporter, TranscriptResult
+from loopaudit.core.findings import Finding
+from loopaudit.core.report import Report, TranscriptResult
+from loopaudit.reports.contract import Reporter
 from loopaudit.reports.kit.severity import severity
 
 COLUMNS: Final[Mapping[str, str]] = {

@@ -12,11 +12,13 @@ from itertools import islice
 from typing import Any, Final
 
 from loopaudit.core import text
-from loopaudit.core.checks import Check
-from loopaudit.core.report import Finding, PolicyInfo, Report, Reporter, TranscriptResult
-from loopaudit.reports.kit import json_shape as shape
-from loopaudit.reports.kit import telling, wording
-from loopaudit.reports.kit.checks import failed_checks, told, where
+from loopaudit.core.findings import Finding
+from loopaudit.core.json import dumps
+from loopaudit.core.report import Check, PolicyInfo, Report, TranscriptResult
+from loopaudit.reports.contract import Reporter
+from loopaudit.reports.kit import wording
+from loopaudit.reports.kit import wording as telling
+from loopaudit.reports.kit.check_page import failed_checks, told, where
 from loopaudit.reports.kit.severity import ACCEPTED, numbered, severity
 from loopaudit.reports.kit.uris import uri
 
@@ -46,7 +48,7 @@ Json = dict[str, Any]
 
 def render(report: Report, options: Mapping[str, str]) -> bytes:
     """The log with its one run."""
-    return shape.write({"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(report)]}, indent=True)
+    return dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(report)]}, indent=True)
 
 
 def _run(report: Report) -> Json:

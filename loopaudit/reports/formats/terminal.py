@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 from loopaudit.core import regex
 from loopaudit.core.errors import UsageError, did_you_mean
-from loopaudit.core.report import Report, Reporter
+from loopaudit.core.report import Report
+from loopaudit.reports.contract import Reporter
 from loopaudit.reports.kit.page import cells
 from loopaudit.reports.kit.page.svg import SVG
 from loopaudit.reports.kit.terminal.compose import compose

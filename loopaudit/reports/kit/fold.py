@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from loopaudit.core.report import Finding, Grade
+from loopaudit.core.findings import Finding, Grade
 
 CYCLE: Final = 8
 """How many rows of one policy stay open: firings that take turns fold up to this period."""

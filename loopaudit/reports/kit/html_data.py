@@ -12,11 +12,11 @@ from typing import Any, Final
 import orjson
 
 from loopaudit.core import text
-from loopaudit.core.findings import Action
-from loopaudit.core.report import Episode, Finding, Grade, PolicyInfo, PolicyResult, Report, TranscriptResult
+from loopaudit.core.findings import Action, Episode, Finding, Grade
+from loopaudit.core.report import PolicyInfo, PolicyResult, Report, TranscriptResult
 from loopaudit.hindsight.catches import caught, is_loop
 from loopaudit.reports.kit import wording
-from loopaudit.reports.kit.checks import told, where
+from loopaudit.reports.kit.check_page import told, where
 from loopaudit.reports.kit.page.lanes import calls_of
 from loopaudit.reports.kit.policy_sums import Score, graded, names_of, scores
 from loopaudit.reports.kit.terminal.overview import worst

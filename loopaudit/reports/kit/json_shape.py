@@ -2,22 +2,18 @@
 
 It is a contract of its own and no dump of inner types: fields are named here one by one, so
 that renaming one inside changes nothing outside. ``docs/report-format.md`` documents it and
-``loopaudit/schemas/report-v1.json`` checks it. Lists keep an order that means something;
+``loopaudit/reports/schemas/report-v1.json`` checks it. Lists keep an order that means something;
 maps and sets are sorted by name. Nothing depends on when or where the report was made.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-import orjson
-
-from loopaudit.core import regex, text
-from loopaudit.core.checks import GateResult
 from loopaudit.core.events import LEVELS
-from loopaudit.core.report import Episode, Finding, Grade, PolicyInfo, PolicyResult, Report, TranscriptResult
+from loopaudit.core.findings import Episode, Finding, Grade
+from loopaudit.core.report import GateResult, PolicyInfo, PolicyResult, Report, TranscriptResult
 
 REPORT: Final = "loopaudit-report"
 FINDING: Final = "loopaudit-finding"
@@ -43,11 +39,6 @@ COUNTS: Final[Mapping[str, str]] = {
 """Names of the counts in the shape, and where they come from."""
 
 TOKENS: Final = ("input", "output", "cache_read", "cache_write")
-
-_SURROGATE: Final = regex.lazy("[\ud800-\udfff]")
-
-MAX_DEPTH: Final = 32
-"""Levels of a policy's free-form details that are kept; deeper ones become text."""
 
 
 def report(value: Report) -> dict[str, Any]:
@@ -233,40 +224,3 @@ def _sorted(mapping: Mapping[str, Any]) -> dict[str, Any]:
 
 
 # -- writing -------------------------------------------------------------------------------
-
-
-def write(value: Any, *, indent: bool = False) -> bytes:
-    """A value of the shape as UTF-8 JSON, one line feed at its end.
-
-    Characters that act on a terminal are written as escapes; what JSON cannot hold (lone
-    surrogates, infinities, values of other types) is replaced.
-    """
-    option = orjson.OPT_APPEND_NEWLINE | (orjson.OPT_INDENT_2 if indent else 0)
-    try:
-        document = orjson.dumps(value, option=option)
-    except (TypeError, ValueError, RecursionError):
-        document = orjson.dumps(plain(value), option=option)
-    if document.isascii() and b"\x7f" not in document and b"##[" not in document:
-        return document
-    return text.json_document(document.decode()).encode()
-
-
-def plain(value: Any, depth: int = 0) -> Any:
-    """A value that JSON can hold, as near to the given one as possible."""
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, str):
-        return value if value.isascii() else _SURROGATE.sub("\ufffd", value)
-    if isinstance(value, int):
-        return value if -(2**63) <= value < 2**64 else str(value)
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, (bytes, bytearray)):
-        return value.hex()
-    if depth < MAX_DEPTH and isinstance(value, Mapping):
-        return {str(plain(str(key))): plain(item, depth + 1) for key, item in value.items()}
-    if depth < MAX_DEPTH and isinstance(value, (list, tuple)):
-        return [plain(item, depth + 1) for item in value]
-    if isinstance(value, (set, frozenset)):
-        return sorted(str(plain(str(item))) for item in value)
-    return plain(text.one_line(str(value), 400))

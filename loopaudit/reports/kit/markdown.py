@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from loopaudit.core.findings import Action
-from loopaudit.core.report import Finding, Report, TranscriptResult
+from loopaudit.core.findings import Action, Finding
+from loopaudit.core.report import Report, TranscriptResult
 from loopaudit.core.text import markdown, markdown_code
 from loopaudit.hindsight.catches import is_loop
-from loopaudit.reports.kit import telling, wording
-from loopaudit.reports.kit.checks import told
+from loopaudit.reports.kit import wording
+from loopaudit.reports.kit import wording as telling
+from loopaudit.reports.kit.check_page import told
 from loopaudit.reports.kit.fold import Row, chosen, fold, merge
 from loopaudit.reports.kit.policy_sums import Score, firings_of, graded, loops_of, names_of, scores
 from loopaudit.reports.kit.terminal.overview import tells, worst

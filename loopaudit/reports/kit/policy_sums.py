@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from loopaudit.core.report import Finding, PolicyStatus, Report, TranscriptResult
+from loopaudit.core.findings import Finding
+from loopaudit.core.report import PolicyStatus, Report, TranscriptResult
 from loopaudit.hindsight.catches import caught, is_loop, outside
 
 

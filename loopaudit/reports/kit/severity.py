@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from loopaudit.core.findings import Action
-from loopaudit.core.report import BaselineState, Finding, Report, TranscriptResult
+from loopaudit.core.findings import Action, BaselineState, Finding
+from loopaudit.core.report import Report, TranscriptResult
 
 
 @dataclass(frozen=True, slots=True)

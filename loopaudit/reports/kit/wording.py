@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from loopaudit.core.findings import Action
-from loopaudit.core.report import Finding, Grade, PolicyStatus
+from loopaudit.core import text
+from loopaudit.core.findings import Action, Finding, Grade
+from loopaudit.core.report import PolicyStatus
+from loopaudit.reports.kit.fold import Row
 
 NOT_RECORDED: Final = "not recorded"
 
@@ -124,3 +126,53 @@ def agent_of(agent: str) -> str:
 def agents(names: Iterable[str]) -> list[str]:
     """Names of sub-agents in order, without the main agent."""
     return sorted({name for name in names if name})
+
+
+NAME: int = 80
+"""Characters of a name (policy, rule, tool) that a sentence shows."""
+
+
+def place(finding: Finding) -> str:
+    """Where it is: ``call 12``, ``calls 12–13 of explore-1``, ``response 4``."""
+    first = finding.calls[0] if finding.whole_batch else finding.call
+    if not finding.call:
+        where = f"response {finding.batch:,}"
+    else:
+        where = f"call {span_of(first, finding.call)}"
+        if first != finding.call:
+            where = where.replace("call", "calls", 1)
+    return f"{where} of {text.one_line(finding.agent, NAME)}" if finding.agent else where
+
+
+def headline(finding: Finding) -> str:
+    """``atomcode: block Grep at call 10``."""
+    tool = f" {text.one_line(finding.tool, NAME)}" if finding.tool else ""
+    return f"{text.one_line(finding.policy, NAME)}: {action_of(finding)}{tool} at {place(finding)}"
+
+
+def hindsight(grade: Grade | None) -> str:
+    """What hindsight says, as a sentence; empty where it said nothing."""
+    if grade is None:
+        return ""
+    evidence = ""
+    if grade.evidence:
+        listed = some_of([f"{number:,}" for number in grade.evidence], 8)
+        evidence = f" (see {'call' if len(grade.evidence) == 1 else 'calls'} {listed})"
+    return f"Hindsight: {words(grade.word)}, {grade.why}{evidence}."
+
+
+def paragraph(finding: Finding, *, arguments: bool = True) -> str:
+    """Everything about a firing in a few sentences, on one line."""
+    count = f", count {finding.count:,}" if finding.count else ""
+    parts = [f"{headline(finding)} by rule {text.one_line(finding.rule, NAME)}{count}."]
+    if arguments and finding.arguments:
+        parts.append(f"Arguments: {finding.arguments}")
+    if finding.message:
+        parts.append(f"It would have told the model: “{finding.message}”")
+    parts.append(hindsight(finding.grade))
+    return text.one_line(" ".join(part for part in parts if part), 2000)
+
+
+def times(row: Row) -> str:
+    """How often a folded row fired and up to where; empty for a single firing."""
+    return f"{row.times:,} times, the last at {place(row.last)}" if row.times > 1 else ""

@@ -11,8 +11,9 @@ from difflib import get_close_matches
 from itertools import pairwise
 from typing import Any, Final, Literal
 
-from loopaudit.audit.inputs.tables.layout import Columns, Layout
+from loopaudit.audit.inputs.tables.layout import Layout
 from loopaudit.audit.inputs.tables.values import claimed
+from loopaudit.config.options import Columns
 from loopaudit.core.errors import InputError
 
 Kind = Literal["list", "object", "text", "number", "other"]

@@ -6,15 +6,6 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
-    """Which columns the user named. What is ``None`` is found out."""
-
-    transcript: str | None = None
-    id: str | None = None
-    group_by: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Layout:
     """Where the transcripts of a table are.
 

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from loopaudit.core.events import Call
 from loopaudit.policies.guards.agent_loop_guard.similarity import Similarity, Text, keyed_text
 from loopaudit.policies.kit.arguments import py_equal_key, py_value
-from loopaudit.policies.kit.result import said
+from loopaudit.policies.kit.results import said
 
 LONGEST: Final = 5
 """The longest cycle that is looked for."""

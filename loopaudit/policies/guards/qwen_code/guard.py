@@ -69,9 +69,8 @@ from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params,
 from loopaudit.policies.guards.qwen_code.git_overview import is_overview
 from loopaudit.policies.kit.arguments import js_sorted_key
 from loopaudit.policies.kit.chanting import QwenChanting
-from loopaudit.policies.kit.cycles import Cycles
+from loopaudit.policies.kit.cycles import Cycles, Streak
 from loopaudit.policies.kit.results import Outcomes
-from loopaudit.policies.kit.streak import Streak
 from loopaudit.policies.kit.tracing import allow
 
 SAME: Final = "consecutive_identical_tool_calls"

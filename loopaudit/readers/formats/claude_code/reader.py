@@ -59,7 +59,8 @@ from loopaudit.readers.kit.claude_words import (
     typed,
 )
 from loopaudit.readers.kit.copies import Chains, Copies
-from loopaudit.readers.source import Probe, Source
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Source
 
 SYNTHETIC: Final = "<synthetic>"
 """Model of records that the harness wrote in the model's place."""
@@ -484,7 +485,6 @@ def sniff(probe: Probe) -> str | None:
 READER = Reader(
     id="claude-code",
     title="Claude Code session",
-    rank=6,
     looked_for="records of type user and assistant with sessionId, parentUuid or uuid, and message.role",
     sniff=sniff,
     read=read,

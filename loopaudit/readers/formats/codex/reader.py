@@ -64,7 +64,8 @@ from loopaudit.readers.formats.codex.records import (
 )
 from loopaudit.readers.formats.codex.tokens import Ledger
 from loopaudit.readers.kit.codex_outcome import mcp_success, outcome
-from loopaudit.readers.source import Probe, Source
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Source
 
 INJECTED: Final = (
     "<environment_context>",
@@ -452,7 +453,6 @@ class Rollout:
 READER: Final = Reader(
     id="codex",
     title="Codex CLI rollout",
-    rank=7,
     looked_for="records with payload of type session_meta, turn_context, response_item, event_msg, compacted, "
     "or bare message, function_call, function_call_output items with record_type state lines",
     sniff=sniff,

@@ -21,13 +21,15 @@ import zlib
 from collections.abc import Iterator
 from typing import Any, Final
 
+from loopaudit.core.json import tolerant_loads
 from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.formats.inspect_ai.archive import member
 from loopaudit.readers.formats.inspect_ai.sample import InspectSample
 from loopaudit.readers.kit.fields import documents, malformed, mapping, not_a_record, string
 from loopaudit.readers.kit.whole import Names, values
-from loopaudit.readers.source import Probe, Source, tolerant_loads
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Source
 
 _FIRST: Final = "_journal/start.json"
 _LAST: Final = "header.json"
@@ -98,7 +100,6 @@ def _archived(source: Source, emit: Emitter) -> Iterator[Any]:
 READER: Final = Reader(
     id="inspect-ai",
     title="Inspect AI log",
-    rank=10,
     looked_for="a zip archive with samples and header.json, or an object with version, eval, plan and samples",
     sniff=sniff,
     read=read,

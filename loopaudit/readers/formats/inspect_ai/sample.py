@@ -9,7 +9,7 @@ from loopaudit.core.tools import declared_schemas
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.chat.tell import prose
 from loopaudit.readers.kit.fields import items, malformed, mapping, moment, string, unknown_record
-from loopaudit.readers.kit.ledger import Ledger
+from loopaudit.readers.kit.pairing import Ledger
 from loopaudit.readers.kit.whole import tokens
 
 ATTACHMENT: Final = "attachment://"

@@ -2,7 +2,7 @@
 
 **Written by** ``loopaudit convert``, which makes it of any other format, and by harnesses that
 want their runs audited without imitating somebody's log. ``docs/transcript-format.md`` is the
-specification, ``loopaudit/schemas/transcript-v1.json`` the schema of a line.
+specification, ``loopaudit/readers/formats/native/transcript-v1.json`` the schema of a line.
 
 **Turn** = a ``user`` line. **Batch** = the ``tool_call`` and ``assistant`` lines with one ``batch``;
 without it, calls up to the next result. A ``header`` begins a conversation. A line equal to the
@@ -22,6 +22,7 @@ from msgspec import UNSET, Raw
 
 from loopaudit.core.errors import InputError
 from loopaudit.core.events import Usage
+from loopaudit.core.json import exact_loads
 from loopaudit.core.text import one_line
 from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
@@ -43,8 +44,8 @@ from loopaudit.readers.formats.native.records import (
     line_decoder,
     line_from,
 )
-from loopaudit.readers.lines import same_line
-from loopaudit.readers.source import Probe, Source, exact_loads
+from loopaudit.readers.probe import Probe
+from loopaudit.readers.source import Source, same_line
 
 _TELLING = {
     "user": ("text",),
@@ -206,7 +207,6 @@ def _text(value: Id | None) -> str | None:
 READER = Reader(
     id="native",
     title="loopaudit JSONL",
-    rank=5,
     looked_for="lines with type header, user, assistant, tool_call, tool_result or boundary",
     sniff=sniff,
     read=read,

@@ -40,7 +40,7 @@ class Mismatch(NamedTuple):
 @cache
 def schema() -> dict[str, Any]:
     """The published JSON Schema of one line."""
-    text = files("loopaudit").joinpath("schemas/transcript-v1.json").read_text(encoding="utf-8")
+    text = files("loopaudit.readers.formats.native").joinpath("transcript-v1.json").read_text(encoding="utf-8")
     loaded: dict[str, Any] = json.loads(text)
     return loaded
 

@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from loopaudit.core.events import Usage, decode_value
-from loopaudit.readers.source import tolerant_loads
+from loopaudit.core.json import tolerant_loads
 
 NOTHING: Final = Raw(b"")
 """A field that is not there; every recorded JSON value has at least one byte."""

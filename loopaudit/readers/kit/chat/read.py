@@ -11,13 +11,13 @@ from typing import Any, Final
 
 from loopaudit.core.canonical import NOT_JSON, digest, dump, parse
 from loopaudit.core.events import content_text
+from loopaudit.core.json import tolerant_loads
 from loopaudit.core.tools import declared_schemas
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.chat.message import Message, decoded, message_decoder, message_from
 from loopaudit.readers.kit.chat.rows import Row, end_of, id_of, is_message, model_of, response_of, rows_of, tools_of
 from loopaudit.readers.kit.chat.tell import Chat, prose
-from loopaudit.readers.lines import same_line
-from loopaudit.readers.source import Source, tolerant_loads
+from loopaudit.readers.source import Source, same_line
 
 MAX_MISSES: Final = 32
 """Messages in an unusual spelling, one after the other, until the fast decoder is given up."""

@@ -2,7 +2,7 @@
 
 A *row* is an object with one conversation in it and facts about it beside: its id, tools,
 model, a response that is not yet in the list. Everything here also works on a value that was
-cut off, as a :class:`~loopaudit.readers.source.Probe` has it.
+cut off, as a :class:`~loopaudit.readers.probe.Probe` has it.
 """
 
 from __future__ import annotations

@@ -11,13 +11,12 @@ import re
 from typing import Any, Final
 
 from loopaudit.core import regex
-from loopaudit.readers.kit.chat.goose import is_header
+from loopaudit.readers.kit.chat.foreign import is_header, is_moltis
 from loopaudit.readers.kit.chat.message import from_text
-from loopaudit.readers.kit.chat.moltis import is_moltis
 from loopaudit.readers.kit.chat.rows import is_message, response_of, rows_of
 from loopaudit.readers.kit.chat.tell import prose
 from loopaudit.readers.kit.cline import is_history
-from loopaudit.readers.source import Probe
+from loopaudit.readers.probe import Probe
 
 MAX_SAMPLE: Final = 1000
 """Messages looked at, at most."""

@@ -12,7 +12,7 @@ from loopaudit.core.tools import declared_schemas
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.chat.rows import Row, end_of
 from loopaudit.readers.kit.fields import malformed, unknown_record
-from loopaudit.readers.kit.ledger import Ledger
+from loopaudit.readers.kit.pairing import Ledger
 from loopaudit.readers.kit.text_calls import TextCall
 
 ROLES: Final = {

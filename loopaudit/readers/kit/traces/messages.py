@@ -16,7 +16,7 @@ from loopaudit.readers.kit.blocks import Answer, Asked, Content, content_of
 from loopaudit.readers.kit.chat.message import from_text, message_from
 from loopaudit.readers.kit.chat.tell import outcome_of
 from loopaudit.readers.kit.fields import items, mapping, string
-from loopaudit.readers.kit.ledger import value_text
+from loopaudit.readers.kit.pairing import value_text
 from loopaudit.readers.kit.traces.parts import are_blocks, first, is_answer, is_part, take_part
 
 Speaker = Literal["user", "assistant", "tool", "system"]

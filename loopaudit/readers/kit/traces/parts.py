@@ -11,7 +11,7 @@ from typing import Any, Final
 from loopaudit.core.events import content_text
 from loopaudit.readers.kit.blocks import Answer, Asked, Content, content_of
 from loopaudit.readers.kit.fields import string
-from loopaudit.readers.kit.ledger import value_text
+from loopaudit.readers.kit.pairing import value_text
 
 _TEXTS: Final = frozenset({"text", "input_text", "output_text", "refusal"})
 _CALLS: Final = frozenset({"tool_call", "tool-call", "function_call", "custom_tool_call", "server_tool_call"})

@@ -25,7 +25,7 @@ from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.blocks import Answer
 from loopaudit.readers.kit.chat.tell import is_compaction, is_reminder
 from loopaudit.readers.kit.fields import malformed, unknown_record
-from loopaudit.readers.kit.ledger import Ledger
+from loopaudit.readers.kit.pairing import Ledger
 from loopaudit.readers.kit.traces.match import Matching, spellings
 from loopaudit.readers.kit.traces.messages import Said, tool_output
 from loopaudit.readers.kit.traces.spans import ABSENT, Span, conversations

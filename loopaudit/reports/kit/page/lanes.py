@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from loopaudit.core.findings import Action
-from loopaudit.core.report import Episode, Finding, TranscriptResult
+from loopaudit.core.findings import Action, Episode, Finding
+from loopaudit.core.report import TranscriptResult
 from loopaudit.hindsight.catches import is_loop
 from loopaudit.reports.kit.page.page import Line, Span
 

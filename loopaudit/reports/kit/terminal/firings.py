@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from loopaudit.core.findings import Action
-from loopaudit.core.report import Finding, TranscriptResult
+from loopaudit.core.findings import Action, Finding
+from loopaudit.core.report import TranscriptResult
 from loopaudit.reports.kit import wording
 from loopaudit.reports.kit.fold import Row, chosen, fold, merge
 from loopaudit.reports.kit.page import cells

@@ -1,0 +1,166 @@
+"""A real Ray on this machine: files, rows and tables give what one process gives."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import loopaudit
+from loopaudit.audit.inputs.model import Input
+from loopaudit.audit.one import audit_input
+from loopaudit.audit.ray import dataset as integration
+from loopaudit.audit.ray import engine as ray_engine
+from loopaudit.audit.ray.connection import RayError
+from loopaudit.audit.ray.engine import RayEngine
+from loopaudit.audit.session import FileAudit
+from loopaudit.config.options import Options
+from loopaudit.config.selection import select
+from loopaudit.core.errors import InputError, UsageError
+from loopaudit.core.report import Report
+from loopaudit.reports.formats.json import REPORTER
+from tests.cli.test_program import CATCH, SAMPLES, run
+
+pytestmark = [
+    pytest.mark.ray,
+    pytest.mark.filterwarnings("ignore"),  # Ray warns of its own future
+    pytest.mark.usefixtures("ray_here"),
+]
+
+OPTIONS = Options(policies=select(["mission"]))
+
+
+def same(one: Report, other: Report) -> bool:
+    return REPORTER.render(one, {}) == REPORTER.render(other, {})
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[dict[str, Any]]:
+    """Transcripts as rows, among them one that is none and one without text."""
+    files = sorted(SAMPLES.glob("*.jsonl"))
+    texts = [{"run": file.stem, "text": file.read_text(errors="replace"), "more": [1.0] * 50} for file in files]
+    return [*texts[:3], {"run": "broken", "text": "hello", "more": []}, {"run": "empty", "text": None}, *texts[3:]]
+
+
+# -- files ---------------------------------------------------------------------------------
+
+
+def test_the_program_says_the_same_with_every_engine(tmp_path: Path) -> None:
+    (tmp_path / "broken.jsonl").write_bytes(b"hello\n")
+    arguments = ("replay", SAMPLES, tmp_path / "broken.jsonl", "--report", "json", "--no-cache")
+    one, two, ray = (
+        run(*arguments, *engine) for engine in (("--jobs", "1"), ("--jobs", "2"), ("--engine", "ray", "--jobs", "2"))
+    )
+    assert ray.stdout == two.stdout == one.stdout
+    assert ray.stderr == two.stderr
+    assert ray.returncode == 4
+
+
+def test_a_cluster_that_is_not_there() -> None:
+    done = run("replay", CATCH, "--engine", "ray", "--ray-address", "nowhere")
+    assert done.returncode == 5
+    assert b"the Ray cluster at nowhere cannot be joined" in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+def test_a_relative_path_is_relative_to_the_folder_of_the_driver(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here.jsonl").write_bytes(CATCH.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    report = loopaudit.replay_ray("here.jsonl")
+    assert [transcript.path for transcript in report.transcripts] == ["here.jsonl"]
+    assert same(report, loopaudit.replay("here.jsonl"))
+
+
+def test_a_url_is_opened_by_the_worker() -> None:
+    url = f"file://{CATCH}"
+    assert same(loopaudit.replay_ray(url), loopaudit.replay(url))
+
+
+def test_a_file_that_the_worker_does_not_see(tmp_path: Path) -> None:
+    inputs = [Input(tmp_path / "elsewhere.jsonl", named=True), Input(CATCH, named=True)]
+    lost, found = RayEngine()(inputs, _audited, lambda failure: failure)
+    assert lost.failure is not None and found.failure is None
+    assert "no such file on" in lost.failure.message
+    assert lost.failure.hint is not None and "share" in lost.failure.hint
+
+
+def _audited(item: Input) -> FileAudit:
+    return audit_input(item, OPTIONS)
+
+
+def test_a_worker_with_another_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ray_engine, "__version__", "0.0.0")
+    with pytest.raises(RayError, match=r"a Ray worker has loopaudit .*, and this is 0\.0\.0"):
+        loopaudit.replay_ray(CATCH)
+
+
+# -- rows ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("blocks", [1, 5])
+def test_rows_that_a_column_names(rows: list[dict[str, Any]], blocks: int) -> None:
+    import ray.data
+
+    dataset = ray.data.from_items(rows, override_num_blocks=blocks)
+    before = dataset.context.execution_options.preserve_order
+    report = loopaudit.replay_ray(dataset, column="text", id_column="run", policies=["koda", "atomcode(threshold=2)"])
+    assert dataset.context.execution_options.preserve_order == before
+    here = loopaudit.replay_rows(
+        ((row["run"], row["text"]) for row in rows), policies=["koda", "atomcode(threshold=2)"]
+    )
+    assert same(report, here)
+    assert [failure.path for failure in report.failures] == ["broken", "empty"]
+
+
+def test_rows_without_names_are_counted(rows: list[dict[str, Any]]) -> None:
+    import ray.data
+
+    texts = [{"text": row["text"]} for row in rows]
+    report = loopaudit.replay_ray(ray.data.from_items(texts, override_num_blocks=4))
+    here = loopaudit.replay_rows((f"row {number}", row["text"]) for number, row in enumerate(texts, start=1))
+    assert same(report, here)
+    assert [failure.message.split(":")[0] for failure in report.failures] == ["row 4", "row 5"]
+
+
+def test_a_parquet_dataset_and_its_files_by_path(tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+    import ray.data
+
+    texts = [file.read_bytes() for file in sorted(SAMPLES.glob("*.jsonl"))]
+    table = pa.table({"name": [f"n{i}" for i in range(len(texts))], "log": texts, "other": list(range(len(texts)))})
+    pq.write_table(table, tmp_path / "runs.parquet", row_group_size=3)
+    dataset = ray.data.read_parquet(str(tmp_path), override_num_blocks=2)
+    report = loopaudit.replay_ray(dataset, column="log", id_column="name")
+    assert same(report, loopaudit.replay_rows((f"n{i}", text) for i, text in enumerate(texts)))
+    assert same(loopaudit.replay_ray(tmp_path), loopaudit.replay(tmp_path))
+
+
+def test_columns_that_do_not_fit(rows: list[dict[str, Any]]) -> None:
+    import ray.data
+
+    with pytest.raises(InputError, match="no such column"):
+        loopaudit.replay_ray(ray.data.from_items(rows), column="txt")
+    lines = [{"session_id": "one", "record": line} for line in CATCH.read_text().splitlines()]
+    with pytest.raises(UsageError, match="one message a row"):
+        loopaudit.replay_ray(ray.data.from_items(lines, override_num_blocks=2))
+
+
+def test_a_row_that_kills_its_worker_ends_the_audit(monkeypatch: pytest.MonkeyPatch) -> None:
+    import ray.data
+
+    monkeypatch.setattr(integration, "_Audit", lambda options, layout: _killed)
+    monkeypatch.setattr(integration, "RETRIES", 1)
+    dataset = ray.data.from_items([{"text": CATCH.read_text()}])
+    with pytest.raises(RayError, match="a Ray worker failed"):
+        loopaudit.replay_ray(dataset, column="text")
+
+
+def _killed(table: Any) -> Any:
+    os.kill(os.getpid(), signal.SIGKILL)
+    return table

@@ -1,0 +1,60 @@
+"""What a command loads: nothing that it does not use."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.cli.test_program import CATCH, ROOT
+
+HEAVY = {"pydantic", "jsonschema", "asyncio", "multiprocessing", "importlib.metadata", "ray", "pyarrow", "fsspec"}
+HEAVY |= {"loopaudit.audit.inputs.parquet", "loopaudit.audit.inputs.remote", "loopaudit.audit.inputs.tables.columns"}
+
+
+def loaded(*arguments: object) -> set[str]:
+    """Modules that a run of the program has loaded at its end."""
+    code = (
+        "import sys, atexit\n"
+        "atexit.register(lambda: sys.stderr.write('\\n@' + ' '.join(sys.modules)))\n"
+        "from loopaudit.__main__ import main\n"
+        f"sys.argv = {['loopaudit', *map(str, arguments)]!r}\n"
+        "main()\n"
+    )
+    # Measuring coverage would load modules of its own.
+    env = {name: value for name, value in os.environ.items() if not name.startswith("COV")}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=ROOT, env=env, check=False)
+    return set(done.stderr.decode().rpartition("@")[2].split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "more"),
+    [
+        (("--version",), {"typer", "rich", "msgspec", "orjson", "loopaudit.core.events"}),
+        (("--help",), {"rich", "msgspec", "loopaudit.audit.engine", "loopaudit.readers.source"}),
+        (("replay", "--help"), {"rich", "msgspec", "loopaudit.audit.engine", "loopaudit.readers.source"}),
+        (
+            ("replay", CATCH),
+            {
+                "rich",
+                "loopaudit.readers.formats.openai_chat",
+                "loopaudit.policies.guards.crush",
+                "loopaudit.audit.pool",
+            },
+        ),
+        (("replay", CATCH, "--report", "json"), {"rich", "loopaudit.reports.formats.html", "zstandard", "tomllib"}),
+        (("convert", CATCH), {"rich", "loopaudit.audit.engine", "loopaudit.hindsight.observer"}),
+        (("watch", "--help"), {"rich", "msgspec", "loopaudit.audit.engine", "loopaudit.readers.source"}),
+        (
+            ("watch", CATCH, "--until-idle", "0"),
+            {"rich", "loopaudit.audit.pool", "loopaudit.policies.guards.crush", "zstandard"},
+        ),
+    ],
+    ids=lambda value: " ".join(map(str, value)).replace(str(CATCH), "FILE") if isinstance(value, tuple) else "",
+)
+def test_nothing_heavy_is_loaded(arguments: tuple[object, ...], more: set[str]) -> None:
+    modules = loaded(*arguments)
+    assert "loopaudit.version" in modules
+    assert not modules & (HEAVY | more)

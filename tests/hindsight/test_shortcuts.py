@@ -1,0 +1,209 @@
+"""The short ways of hindsight tell what the long ones tell: each is held against the function that does it all."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from loopaudit.core import canonical
+from loopaudit.core.canonical import call_key
+from loopaudit.core.events import SLICE, TEXT, VALUE, Call, Result, decode_text
+from loopaudit.hindsight.calls.edits import edit_of, edited_paths, replaced_in
+from loopaudit.hindsight.calls.effects import Natures
+from loopaudit.hindsight.calls.failing import Failing
+from loopaudit.hindsight.calls.failures import ends_of, excerpt
+from loopaudit.hindsight.calls.noise import begins_otherwise, first_difference, same_but_for_noise
+from loopaudit.hindsight.calls.outputs import differences, digest_of, equal
+from loopaudit.hindsight.calls.subject import Subject
+from loopaudit.hindsight.observer import Hindsight
+from tests.hindsight.sessions import Session, judge
+
+words = st.sampled_from(
+    [
+        "took 1.5 s",
+        "took 22 s",
+        "pid 4711",
+        "pid 9",
+        "ready",
+        "built",
+        "é",
+        "\\n",
+        "\\",
+        '"',
+        "/tmp/a1",
+        "",
+        "\t",
+        "\x1b[",
+    ]
+)
+lines = st.lists(words, max_size=3).map(" ".join)
+texts = st.lists(lines, max_size=24).map("\n".join)
+
+
+def _recorded(text: str, spelling: int) -> bytes:
+    """A text as JSON bytes: as most write it, in ASCII only, or with some characters spelled in hex."""
+    if spelling == 0:
+        return orjson.dumps(text)
+    raw = json.dumps(text).encode()
+    return raw if spelling == 1 else raw.replace(b"\\\\", b"\\u005c").replace(b"\\n", b"\\u000a", 1)
+
+
+@given(texts, texts, st.integers(0, 2), st.integers(0, 2), st.booleans())
+@example("took 1 s\nready", "took 2 s\nbuilt", 0, 0, False)
+@example("a\\nb", "a\nb", 0, 0, False)
+@example("1\n" * 9 + "/tmp/x\\nb", "1\n" * 9 + "/tmp/x\\nc", 0, 0, False)
+def test_texts_told_apart_by_their_first_lines_differ_in_more_than_noise(
+    one: str, other: str, spelled: int, otherwise: int, together: bool
+) -> None:
+    """Whatever is told apart early is told apart by a look at everything."""
+    if together:
+        other = one + other
+    before, held = _recorded(one, spelled), _recorded(other, otherwise)
+    assume(one != other)
+    everything = same_but_for_noise(one, other)
+    if begins_otherwise(before, held):
+        assert everything is None
+    assert differences(before, held, Result(held)) == everything
+
+
+def test_most_long_results_are_told_apart_early() -> None:
+    same = "".join(f"line {n} of it\n" for n in range(200))
+    one, other = orjson.dumps(f"{same}took 1 s\nready{same}"), orjson.dumps(f"{same}took 2 s\nbuilt{same}")
+    assert begins_otherwise(one, other)
+    assert not begins_otherwise(one, one.replace(b"took 1 s", b"took 3 s"))
+
+
+@given(st.binary(max_size=300), st.binary(max_size=300), st.integers(0, 300))
+def test_the_first_difference(one: bytes, other: bytes, shared: int) -> None:
+    other = one[:shared] + other
+    assume(one != other)
+    at = first_difference(one, other)
+    assert one[:at] == other[:at] and one[at : at + 1] != other[at : at + 1]
+
+
+@given(
+    st.sampled_from([" ", "ab ", "é ", "\\ ", "\n", '"', "\U0001f6d1 "]), st.integers(900, 4000), lines, st.booleans()
+)
+def test_the_ends_of_a_long_error_text(unit: str, times: int, end: str, ascii_only: bool) -> None:
+    text = f"{end}{unit * times}{end}"
+    raw = _recorded(text, int(ascii_only))
+    found = ends_of(raw)
+    assert found is None or found == excerpt(text)
+    assert unit[-1:] != " " or found is not None or len(raw) < 4096 or ascii_only
+
+
+def test_the_ends_of_what_is_no_plain_text() -> None:
+    assert ends_of(b'[{"text":"' + b"a b " * 2000 + b'"}]') is None
+    assert ends_of(b'"' + b"a" * 9000 + b'"') is None
+    assert ends_of(b'"\\ud83d ' + b"a b " * 2000 + b'"') is None
+
+
+names = st.sampled_from(["file_path", "path", "old_string", "new_string", "old", "new", "search", "replace", "content"])
+values = st.sampled_from(["src/./a.py", "", "b", "c\n", 3, None, ["x"]])
+
+
+@given(st.dictionaries(names, values, max_size=6))
+@example({"path": "a", "old": "1", "new": "2", "search": "3", "replace": "4", "file_path": "b"})
+def test_the_usual_edit(arguments: dict[str, Any]) -> None:
+    """Path and texts in one go are what both questions give one by one."""
+    found = replaced_in(arguments)
+    paths, edit = edited_paths(arguments), edit_of(arguments)
+    if found is None:
+        assert not paths or edit is None or not edit.pairs
+    else:
+        assert ([found[0]], found[1]) == (paths, edit)
+
+
+commands = st.sampled_from(
+    [
+        "pytest a.py",
+        "cd x && pytest b",
+        "git push",
+        "git status",
+        "make",
+        "sudo make x",
+        "/bin/make",
+        "echo pytest",
+        "",
+        "&",
+    ]
+)
+
+
+@given(st.lists(commands, min_size=1, max_size=12), commands, st.sampled_from(["bash", "mcp__x__bash"]))
+def test_a_success_ends_the_failures_of_its_own_program_only(failed: list[str], success: str, tool: str) -> None:
+    """A command is searched for the failing programs first; the answer is that of their scopes."""
+    failing, subject = Failing(), Subject(Natures())
+
+    def take(command: str, number: int) -> str:
+        call = Call("", number, tool, VALUE, {"command": command}, call_key(tool, command))
+        subject.take(call)
+        return subject.scope()
+
+    scopes = []
+    for number, command in enumerate(failed, 1):
+        scopes.append(take(command, number))
+        failing.failed(subject, Result("no", failed=True, status="error", has_error=True), number)
+    over = take(success, 50)
+    failing.succeeded(subject)
+    for number, (command, scope) in enumerate(zip(failed, scopes, strict=True), 100):
+        take(command, number)
+        _, before, _ = failing.failed(subject, Result("no", failed=True, status="error", has_error=True), number)
+        first_again = scope not in scopes[: number - 100]
+        assert not first_again or (before is None) == (scope == over)
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"nonce": 1, "content": "x"}, {"content": '"nonce"', "path": "a"}, {"a": {"nonce": 1}}]
+)
+@pytest.mark.parametrize("form", [TEXT, SLICE, VALUE])
+@pytest.mark.parametrize("name", ["write_file", "query_thing", "launch"])
+def test_labels_are_left_out_however_arguments_are_recorded(name: str, form: int, arguments: dict[str, Any]) -> None:
+    raw = orjson.dumps(arguments)
+    source: Any = raw.decode() if form == TEXT else raw if form == SLICE else arguments
+    told = Subject(Natures()).take(Call("", 1, name, form, source, call_key(name, arguments)))
+    assert told == call_key(name, {k: v for k, v in arguments.items() if k != "nonce"})
+
+
+@given(
+    st.recursive(
+        st.none() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5) | st.just(-0.0),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+        max_leaves=6,
+    ),
+    st.sampled_from(["", "-0", " "]),
+)
+def test_arguments_sent_as_text_are_what_a_strict_reader_makes_of_them(value: Any, odd: str) -> None:
+    for sent in (json.dumps(value), json.dumps([value, odd]), f"[{odd or 0}]"):
+        strict = canonical.parse(sent)
+        call = Call("", 1, "x", TEXT, sent, b"", strict is not canonical.NOT_JSON)
+        found = call.arguments
+        assert repr(found) == (sent if strict is canonical.NOT_JSON else repr(strict)) or found == sent
+
+
+@pytest.mark.parametrize("other", ["abc", "abd", "abcd", b'"abc"', b'"abd"'])
+def test_a_digest_equals_what_it_was_made_of(other: str | bytes) -> None:
+    assert equal(digest_of("abc"), other) is (other in ("abc", b'"abc"'))
+    assert equal(digest_of(b'"abc"'), other) is (
+        decode_text(b'"abc"') == (other if isinstance(other, str) else decode_text(other))
+    )
+
+
+@given(st.lists(st.integers(0, 30), max_size=4))
+def test_blocks_of_events_may_be_of_any_size(cuts: list[int]) -> None:
+    session = Session().user("Go.")
+    for number in range(8):
+        session.sh("pytest a.py", "!1 failed in 3 s").edit("a.py", "x", f"y{number % 2}").read("b.py", "text" * 9)
+    session._emit.finish()
+    hindsight = Hindsight()
+    places = [0, *sorted(cuts), len(session.events)]
+    for first, last in pairwise(places):
+        hindsight.events(session.events[first:last])
+    whole, parts = judge(session.events), hindsight.finish()
+    assert (whole.counts, whole.episodes) == (parts.counts, parts.episodes)

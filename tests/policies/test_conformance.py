@@ -1,0 +1,54 @@
+"""Each imitated guard decides like the original on every recorded stream."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loopaudit.policies.registry import policies
+from tests.policies import vectors
+
+SEEDS = {"atomcode", "zagens", "koda", "moltis"}
+"""Guards whose vectors go on after a stop; those of all others fall silent until the next turn."""
+
+
+def check(name: str, vector: dict[str, Any]) -> None:
+    policy = policies().get(name)
+    got = vectors.decisions(policy, vector, silent_after_stop=name not in SEEDS)
+    assert len(got) == len(vector["decisions"])
+    for number, (row, expected) in enumerate(zip(got, vector["decisions"], strict=True)):
+        assert row == expected, f"{name} stream {vector['id']}, batch {number}"
+
+
+def committed_cases() -> list[Any]:
+    names = sorted(path.name.partition(".")[0] for path in (vectors.DATA / "conformance").glob("*.jsonl.gz"))
+    return [
+        pytest.param(name, vector, id=f"{name}-{vector['id']}")
+        for name in names
+        if name != "moltis_validator"
+        for vector in vectors.committed(name)
+    ]
+
+
+@pytest.mark.parametrize(("name", "vector"), committed_cases())
+def test_committed_vectors(name: str, vector: dict[str, Any]) -> None:
+    check(name, vector)
+
+
+@pytest.mark.parametrize(
+    "path", [pytest.param(p, id=p.stem) for p in vectors.shared_files() if p.stem != "moltis_validator"]
+)
+def test_whole_conformance_folder(path: Path, untraced: None) -> None:
+    known = policies().ids()
+    if path.stem not in known:
+        pytest.skip(f"no policy {path.stem} yet")
+    for vector in vectors.load(path):
+        check(path.stem, vector)
+
+
+def test_every_policy_with_an_original_has_committed_vectors() -> None:
+    have = {path.name.partition(".")[0] for path in (vectors.DATA / "conformance").glob("*.jsonl.gz")}
+    for policy in policies().all():
+        assert policy.id in have or policy.origin.version == "", f"{policy.id} has no committed vectors"

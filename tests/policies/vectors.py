@@ -1,0 +1,98 @@
+"""Feeds conformance vectors to a policy and writes its decisions in the vectors' own shape."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from loopaudit.core.canonical import NOT_JSON, call_key, parse, text_key
+from loopaudit.core.events import TEXT, Batch, Call, Result, Turn
+from loopaudit.core.findings import Action
+from loopaudit.policies.contract import Context, Policy
+from tests.places import DATA, SHARED_CONFORMANCE
+
+FOLDER = SHARED_CONFORMANCE
+
+
+def committed(name: str) -> list[dict[str, Any]]:
+    """The vectors of a policy that are part of the test suite."""
+    path = DATA / "conformance" / f"{name}.jsonl.gz"
+    return [orjson.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
+
+
+def shared_files() -> list[Path]:
+    """Files of the whole conformance folder, where it is there."""
+    return sorted(FOLDER.glob("*.jsonl")) if FOLDER.is_dir() else []
+
+
+def load(path: Path) -> list[dict[str, Any]]:
+    return [orjson.loads(line) for line in path.read_bytes().splitlines()]
+
+
+def _call(record: dict[str, Any], number: int) -> Call:
+    raw = record["arguments"]
+    value = parse(raw)
+    key = text_key(record["name"], raw) if value is NOT_JSON else call_key(record["name"], value)
+    failed = not record["success"]
+    result = Result(record["output"], failed, "error" if failed else "ok", "flag" if failed else None)
+    result.has_error = record["error"] is not None
+    result.error_source = record["error"]
+    return Call(f"c{number}", number, record["name"], TEXT, raw, key, value is not NOT_JSON, result)
+
+
+def batches(events: list[dict[str, Any]]) -> Iterator[Turn | Batch]:
+    number = 0
+    for index, event in enumerate(events, 1):
+        if event["type"] == "user":
+            yield Turn("s", "", event.get("text", ""), index)
+            continue
+        calls = []
+        for record in event["calls"]:
+            number += 1
+            calls.append(_call(record, number))
+        yield Batch("s", "", index, calls, event.get("text") or "", line=index)
+
+
+def params_for(policy: Policy, vector: dict[str, Any]) -> Any:
+    """The policy's parameters with the vector's settings, by snake-case names."""
+    config = vector.get("config") or {}
+    known = {f.name for f in fields(policy.params)}
+    given = {}
+    for name, value in config.items():
+        snake = "".join("_" + c.lower() if c.isupper() else c for c in name)
+        assert snake in known, f"{policy.id} has no parameter for {name}"
+        given[snake] = value
+    return policy.params(**given)
+
+
+def decisions(policy: Policy, vector: dict[str, Any], *, silent_after_stop: bool) -> list[dict[str, Any]]:
+    """One row per batch: ``{"batch": ..., "calls": [...]}`` with the guard's own words."""
+    context = Context(enforced=True, trace=True, schemas=vector.get("tools") or {})
+    guard = policy.start(params_for(policy, vector), context)
+    rows = []
+    stopped = False
+    for event in batches(vector["events"]):
+        if isinstance(event, Turn):
+            guard.turn(event)
+            stopped = False
+            continue
+        calls: list[dict[str, Any]] = [{"action": "skip", "rule": "none", "count": 0} for _ in event.calls]
+        whole: dict[str, Any] | None = None
+        if not (stopped and silent_after_stop):
+            for decision in guard.judge(event):
+                row = {"action": decision.own_word, "rule": decision.rule, "count": decision.count}
+                row.update(decision.details or {})
+                if decision.position < 0:
+                    if decision.tool:
+                        row["tool"] = decision.tool
+                    whole = whole or row
+                else:
+                    calls[decision.position] = row
+                stopped = stopped or decision.action == Action.STOP
+        rows.append({"batch": whole, "calls": calls})
+    return rows

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from loopaudit.core.findings import Action, Decision, Episode, Finding, Grade
     from loopaudit.core.report import PolicyResult, Report, TranscriptResult
     from loopaudit.core.tools import Vocabulary
-    from loopaudit.policies.contract import Context, Guard, Origin, Params, Policy
+    from loopaudit.policies.contract import Context, Guard, Origin, Params, Policy, param
     from loopaudit.readers.contract import Reader
     from loopaudit.readers.emit import Emitter
     from loopaudit.readers.probe import Probe
@@ -72,6 +72,7 @@ __all__ = [
     "UsageError",
     "Vocabulary",
     "__version__",
+    "param",
     "read",
     "replay",
     "replay_ray",
@@ -86,7 +87,7 @@ _HOMES = {
     "core.findings": "Action Decision Episode Finding Grade",
     "core.report": "PolicyResult Report TranscriptResult",
     "core.tools": "Vocabulary",
-    "policies.contract": "Context Guard Origin Params Policy",
+    "policies.contract": "Context Guard Origin Params Policy param",
     "readers.contract": "Reader",
     "readers.emit": "Emitter",
     "readers.probe": "Probe",

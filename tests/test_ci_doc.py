@@ -7,12 +7,13 @@ import shlex
 import tomllib
 
 import pytest
+from msgspec import structs
 
-from loopaudit.config.file import GATE
-from loopaudit.config.file import SCHEMA as CONFIG
-from loopaudit.config.shapecheck import accepts, jsonlike
-from loopaudit.gate.baseline_file import SCHEMA
-from loopaudit.gate.expectations import EXPECT
+from loopaudit.config.file import Document
+from loopaudit.config.gate import GateSettings
+from loopaudit.core.shapes import fits
+from loopaudit.gate import baseline_file
+from loopaudit.gate.expectations import Expect
 from tests.gate.files import Folder
 from tests.places import ROOT
 
@@ -29,7 +30,7 @@ def test_examples(folder: Folder) -> None:
         if file:
             folder.write(file, text)
         elif language == "toml":
-            assert accepts(SCHEMA, {"version": 1, **jsonlike(tomllib.loads(text))})
+            assert fits({"version": 1, **tomllib.loads(text)}, baseline_file.Document)
         elif language == "console":
             for command, expected in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", text, flags=re.MULTILINE):
                 ran += 1
@@ -53,6 +54,8 @@ def shown(folder: Folder, command: str, expected: str) -> None:
         assert done.code == 0
 
 
-@pytest.mark.parametrize("key", [*CONFIG["properties"], *GATE["properties"], *EXPECT["properties"]])
+@pytest.mark.parametrize(
+    "key", [field.encode_name for table in (Document, GateSettings, Expect) for field in structs.fields(table)]
+)
 def test_every_key_is_told(key: str) -> None:
     assert re.search(rf"`{key}`|^{key} = |^\[+{key}[\].]", PAGE, flags=re.MULTILINE)

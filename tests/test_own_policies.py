@@ -84,6 +84,16 @@ def test_a_policy_file_is_replayed_beside_the_default_set(tmp_path: Path) -> Non
     ]
 
 
+AS_DATACLASS = """
+from dataclasses import dataclass
+from loopaudit import Params
+
+@dataclass(frozen=True, slots=True)
+class Limits(Params):
+    limit: int = 3
+"""
+
+
 @pytest.mark.parametrize(
     ("text", "error", "message"),
     [
@@ -92,6 +102,7 @@ def test_a_policy_file_is_replayed_beside_the_default_set(tmp_path: Path) -> Non
         ("def (", PluginError, "SyntaxError"),
         ("raise SystemExit(3)", PluginError, "SystemExit"),
         ("POLICY = 'atomcode'", PluginError, "declares no POLICY"),
+        (AS_DATACLASS, PluginError, "Limits: parameters are no dataclass"),
         (None, InputError, "no such file"),
     ],
 )

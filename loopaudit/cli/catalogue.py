@@ -9,14 +9,13 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Iterator
-from dataclasses import fields
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
 from loopaudit.config.selection import MISSION
-from loopaudit.policies.contract import Policy
+from loopaudit.policies.contract import Policy, parameters
 from loopaudit.policies.registry import policies
 from loopaudit.readers.registry import readers
 
@@ -116,10 +115,10 @@ def explain(console: Console, name: str) -> None:
     for rule, text in policy.rules.items():
         told(f"    {rule}: {text}")
     heading("Parameters")
-    for field in fields(policy.params):
-        told(f"    {field.name} = {getattr(policy.params(), field.name)}")
-        told(f"        {policy.params.DOCS.get(field.name, '')}", style="dim")
-    if not fields(policy.params):
+    for parameter in parameters(policy.params).values():
+        told(f"    {parameter.name} = {parameter.default}")
+        told(f"        {parameter.doc}", style="dim")
+    if not parameters(policy.params):
         told("    none")
     for variant, values in policy.variants.items():
         told(f"    variant {policy.id}:{variant}")
@@ -206,11 +205,9 @@ def policy_page(policy: Policy) -> str:
     lines += body
     lines += ["", "## Rules", "", *(f"- `{rule}`: {text}" for rule, text in policy.rules.items()), ""]
     lines += ["## Parameters", ""]
-    if fields(policy.params):
+    if parameters(policy.params):
         lines += ["| parameter | default | meaning |", "| --- | --- | --- |"]
-        for field in fields(policy.params):
-            value = getattr(policy.params(), field.name)
-            lines.append(f"| `{field.name}` | `{value}` | {policy.params.DOCS.get(field.name, '')} |")
+        lines += [f"| `{p.name}` | `{p.default}` | {p.doc} |" for p in parameters(policy.params).values()]
     else:
         lines.append("None.")
     if policy.variants:

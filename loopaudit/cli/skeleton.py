@@ -34,19 +34,15 @@ Source
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import Annotated
 
-from loopaudit import Action, Batch, Context, Decision, Guard, Origin, Params, Policy, Turn
+from loopaudit import Action, Batch, Context, Decision, Guard, Origin, Params, Policy, Turn, param
 
 
-@dataclass(frozen=True, slots=True)
 class {title}Params(Params):
     """What can be changed with -p "{name}(limit=2)" or --set {name}.limit=2."""
 
-    limit: int = 3
-
-    DOCS = {{"limit": "the attempt in a row that is blocked"}}
-    BOUNDS = {{"limit": (2, 100)}}
+    limit: Annotated[int, param("the attempt in a row that is blocked", 2, 100)] = 3
 
 
 class {title}Guard(Guard):
@@ -75,7 +71,8 @@ class {title}Guard(Guard):
             self.row = self.row + 1 if call.key == self.last else 1
             self.last = call.key
             if self.row >= self.params.limit:
-                decisions.append(Decision(Action.BLOCK, "repeat", position, self.row, "block", call.name))
+                block = Decision(Action.BLOCK, "repeat", position, count=self.row, own_word="block", tool=call.name)
+                decisions.append(block)
                 if self.enforced:
                     # What is blocked did not happen: it does not lengthen the row.
                     self.row -= 1

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from loopaudit.core.errors import UsageError, did_you_mean
 from loopaudit.core.findings import Action
 
 LOOP: Final = "loop"
+
+if TYPE_CHECKING:
+    Slug = str
+else:
+    Slug = Literal[tuple(action.slug for action in Action if action)]
+"""The word of an action in a file, as a type that checks it."""
 
 
 def lowest_action(words: Iterable[str]) -> tuple[Action | None, bool]:

@@ -13,72 +13,60 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, get_args
+from typing import Annotated, Any, Final, Literal
+
+from msgspec import Meta, Struct
 
 from loopaudit.config import selection
 from loopaudit.config.actions import lowest_action
 from loopaudit.config.gate import GateSettings
 from loopaudit.config.location import FILE_NAME, PROJECT, candidates
 from loopaudit.config.params import policy_tables, told
-from loopaudit.config.shapecheck import Schema
 from loopaudit.config.toml_file import TomlFile, dashed, load
 from loopaudit.core import tools
 from loopaudit.core.errors import UsageError
 from loopaudit.core.events import Level
+from loopaudit.core.shapes import Text
 from loopaudit.core.urls import scheme_of
 from loopaudit.policies.contract import Mode, Policy, Selected
 from loopaudit.readers.registry import readers
 
-_TEXT: Final[Schema] = {"type": "string", "minLength": 1}
-_TEXTS: Final[Schema] = {"type": "array", "items": _TEXT}
-_COUNT: Final[Schema] = {"type": "integer", "minimum": 0}
-_SHARE: Final[Schema] = {"type": "number", "minimum": 0, "maximum": 1}
 
-GATE: Final[Schema] = {
-    "type": "object",
-    "additionalProperties": False,
-    "properties": {
-        "fail-on": _TEXTS,
-        "max-firings": _COUNT,
-        "max-wrong": _COUNT,
-        "max-loops": _COUNT,
-        "max-redundant": _COUNT,
-        "max-damaged": _SHARE,
-        "allow-empty": {"type": "boolean"},
-        "allow-unevaluated": _TEXTS,
-    },
-}
+class Document(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+    """The tables of a configuration as they stand in the file, each key with a dash.
 
-SCHEMA: Final[Schema] = {
-    "type": "object",
-    "additionalProperties": False,
-    "properties": {
-        "paths": _TEXTS,
-        "policy": _TEXTS,
-        "policies": {
-            "type": "object",
-            "additionalProperties": {"type": "object", "properties": {"base": _TEXT}},
-            "description": "a table of policies; their choice is the key `policy`",
-        },
-        "mode": {"type": "string", "enum": ["enforced", "shadow"]},
-        "failure": {"type": "string", "enum": ["flag", "exit-code", "text"]},
-        "map-tool-names": {"type": "boolean"},
-        "tool-names": {
-            "type": "object",
-            "additionalProperties": {"type": "string", "enum": list(get_args(tools.Kind))},
-            "description": "a table of tool names and their kinds; see `map-tool-names` for the switch",
-        },
-        "format": _TEXT,
-        "tools": _TEXT,
-        "reports": _TEXTS,
-        "baseline": _TEXT,
-        "cache": {"type": "boolean"},
-        "cache-dir": _TEXT,
-        "gate": GATE,
-        "expect": {"type": "array"},
-    },
-}
-"""The shape of a configuration, without the parameters of policies and the expectations."""
+    The parameters of ``policies`` are checked against their policy, ``expect`` where expectations are read.
+    """
+
+    paths: tuple[Text, ...] = ()
+    policy: tuple[Text, ...] = ()
+    policies: Annotated[
+        dict[str, PolicyTable], Meta(title="a table of policies; their choice is the key `policy`")
+    ] = {}
+    mode: Mode | None = None
+    failure: Literal["flag", "exit-code", "text"] | None = None
+    map_tool_names: bool | None = None
+    tool_names: Annotated[
+        dict[str, tools.Kind],
+        Meta(title="a table of tool names and their kinds; see `map-tool-names` for the switch"),
+    ] = {}
+    format: Text | None = None
+    tools: Text | None = None
+    reports: tuple[Text, ...] = ()
+    baseline: Text | None = None
+    cache: bool | None = None
+    cache_dir: Text | None = None
+    gate: GateSettings = GateSettings()
+    expect: tuple[Any, ...] = ()
+
+
+class PolicyTable(Struct):
+    """The part of a table of parameters that all policies share; others keys are the parameters."""
+
+    base: Text | None = None
+
+
+_LEVELS: Final[Mapping[str, Level]] = {"flag": "flag", "exit-code": "exit_code", "text": "text"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,31 +173,37 @@ def parse(file: TomlFile, extra: Mapping[str, Policy] | None = None) -> Config:
             gate["fail-on"] = [gate["fail-on"]]
     if isinstance(data.get("failure"), str):
         data["failure"] = data["failure"].replace("_", "-")
-    file.check(SCHEMA, data)
+    found = file.check(Document, data)
     named, overrides = policy_tables(file, data.get("policies", {}), extra or {})
     folder = file.path.absolute().parent
+
+    def beside(name: str | None) -> Path | None:
+        return None if name is None else folder / name
+
     config = Config(
         file=file.path,
-        paths=tuple(_path(file, folder, p, i) for i, p in enumerate(data.get("paths", ()))),
-        policy=tuple(data.get("policy", ())) or tuple(data.get("policies", ())),
+        paths=tuple(_path(file, folder, p, i) for i, p in enumerate(found.paths)),
+        policy=found.policy or tuple(found.policies),
         named=named,
         overrides=overrides,
-        mode=data.get("mode"),
-        failure=data["failure"].replace("-", "_") if "failure" in data else None,
-        map_tool_names=data.get("map-tool-names"),
-        tool_kinds=data.get("tool-names", {}),
-        format=data.get("format"),
-        tools=folder / data["tools"] if "tools" in data else None,
-        reports=tuple(_report(file, folder, spec, i) for i, spec in enumerate(data.get("reports", ()))),
-        baseline=folder / data["baseline"] if "baseline" in data else None,
-        cache=data.get("cache"),
-        cache_dir=folder / data["cache-dir"] if "cache-dir" in data else None,
-        gate=_gate(file, data.get("gate", {})),
-        expect=tuple(data.get("expect", ())),
+        mode=found.mode,
+        failure=None if found.failure is None else _LEVELS[found.failure],
+        map_tool_names=found.map_tool_names,
+        tool_kinds=found.tool_names,
+        format=found.format,
+        tools=beside(found.tools),
+        reports=tuple(_report(file, folder, spec, i) for i, spec in enumerate(found.reports)),
+        baseline=beside(found.baseline),
+        cache=found.cache,
+        cache_dir=beside(found.cache_dir),
+        gate=found.gate,
+        expect=found.expect,
         toml=file,
     )
-    if config.format is not None:
-        told(file, ("format",), lambda: readers().get(data["format"]))
+    for i, word in enumerate(config.gate.fail_on):
+        told(file, ("gate", "fail-on", i), partial(lowest_action, [word]))
+    if found.format is not None:
+        told(file, ("format",), partial(readers().get, found.format))
     for i, spec in enumerate(config.policy):
         told(file, ("policy", i) if "policy" in data else ("policies", spec), partial(config.select, [spec], (), extra))
     return config
@@ -239,10 +233,3 @@ def _report(file: TomlFile, folder: Path, spec: str, index: int) -> str:
     if not equals or target == "-":
         raise file.error(way, f"{spec!r} names no file", f'write "{name}=FILE"')
     return f"{name}={_joined(folder, target)}"
-
-
-def _gate(file: TomlFile, table: Mapping[str, Any]) -> GateSettings:
-    for i, word in enumerate(table.get("fail-on", ())):
-        told(file, ("gate", "fail-on", i), partial(lowest_action, [word]))
-    values: dict[str, Any] = {k.replace("-", "_"): tuple(v) if isinstance(v, list) else v for k, v in table.items()}
-    return GateSettings(**values)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
+
+from loopaudit.core.shapes import Count, Share, Text
 
 
-@dataclass(frozen=True, slots=True)
-class GateSettings:
-    """What fails a run. ``None`` is no limit; ``max_damaged`` is a share from 0 to 1."""
+class GateSettings(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+    """What fails a run, as the table ``[gate]`` has it. ``None`` is no limit; ``max_damaged`` is a share."""
 
-    fail_on: tuple[str, ...] = ()
-    max_firings: int | None = None
-    max_wrong: int | None = None
-    max_loops: int | None = None
-    max_redundant: int | None = None
-    max_damaged: float | None = None
+    fail_on: tuple[Text, ...] = ()
+    max_firings: Count | None = None
+    max_wrong: Count | None = None
+    max_loops: Count | None = None
+    max_redundant: Count | None = None
+    max_damaged: Share | None = None
     allow_empty: bool = False
-    allow_unevaluated: tuple[str, ...] = ()
+    allow_unevaluated: tuple[Text, ...] = ()

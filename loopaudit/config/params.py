@@ -1,22 +1,22 @@
 """The tables ``[policies.NAME]`` of a configuration: parameters of policies, and variants of one's own.
 
-Each is checked with a schema that is built from the declared parameters of its policy.
+Each is checked against the declared parameters of its policy.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import fields
 from functools import partial
-from types import NoneType, UnionType
-from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Final
+
+import msgspec
 
 from loopaudit.config import selection
-from loopaudit.config.shapecheck import Schema
 from loopaudit.config.toml_file import TomlFile, dashed
 from loopaudit.core.errors import UsageError, did_you_mean
-from loopaudit.policies.contract import Policy, Selected
+from loopaudit.core.shapes import fits
+from loopaudit.policies.contract import Policy, Selected, parameters
 from loopaudit.policies.registry import policies
 
 
@@ -42,10 +42,7 @@ def policy_tables(
     overrides: dict[str, dict[str, Any]] = {}
     for name, raw in tables.items():
         policy, inherited = _root(file, name, tables, bases, extra)
-        table = {k.replace("-", "_"): v for k, v in dashed(file, raw, ("policies", name)).items() if k != "base"}
-        # The parameters are spelled with underscores, so the table is checked in that spelling.
-        file.check(parameter_schema(policy), table, ("policies", name))
-        values = {**inherited, **{k: _value(policy, k, v) for k, v in table.items()}}
+        values = {**inherited, **_own(file, name, raw, policy)}
         told(file, ("policies", name), partial(selection.make_params, policy, values))
         overrides[name] = values
     return bases, overrides
@@ -67,9 +64,6 @@ def _root(
         if base in seen:
             raise file.error(("policies", name, "base"), "the variants are based on each other in a circle")
         seen.append(base)
-        if base in tables:
-            own = {k.replace("-", "_"): v for k, v in tables[base].items() if k != "base"}
-            inherited = {**own, **inherited}
         current = base
     way = ("policies", name, "base") if name in bases else ("policies", name)
     if current in selection.GROUPS:
@@ -87,41 +81,22 @@ def _root(
         hint = did_you_mean(current, known) or error.hint
         raise file.error(way, error.message, hint) from None
     policy = found[0].policy
-    return policy, {k: _value(policy, k, v) for k, v in inherited.items()}
-
-
-def parameter_schema(policy: Policy) -> Schema:
-    """The shape of a policy's parameters, by their declared types and bounds."""
-    hints = get_type_hints(policy.params)
-    return {
-        "type": "object",
-        "additionalProperties": False,
-        "properties": {
-            f.name: _bounded(hints[f.name], policy.params.BOUNDS.get(f.name)) for f in fields(policy.params)
-        },
-    }
+    for base in reversed([one for one in seen[1:] if one in tables]):
+        inherited |= _own(file, base, tables[base], policy)
+    return policy, inherited
 
 
 OFF: Final = ("none", "off")
 """How a configuration switches a parameter off that may be ``None``: TOML has no null."""
 
 
-def _bounded(hint: Any, bounds: tuple[int, int] | None) -> dict[str, Any]:
-    if get_origin(hint) is Literal:
-        return {"enum": list(get_args(hint))}
-    if isinstance(hint, UnionType):
-        inner = [_bounded(arg, bounds) for arg in get_args(hint) if arg is not NoneType]
-        off = [{"enum": list(OFF)}] if NoneType in get_args(hint) else []
-        return {"anyOf": [*inner, *off], "description": 'a value of the parameter\'s type, or "none"'}
-    kind = {bool: "boolean", int: "integer", float: "number", str: "string"}.get(hint)
-    schema: dict[str, Any] = {} if kind is None else {"type": kind}
-    if bounds is not None and kind in ("integer", "number"):
-        schema["minimum"], schema["maximum"] = bounds
-    return schema
-
-
-def _value(policy: Policy, name: str, value: Any) -> Any:
-    hint = get_type_hints(policy.params).get(name)
-    if value in OFF and isinstance(hint, UnionType) and NoneType in get_args(hint):
-        return None
-    return float(value) if hint is float and isinstance(value, int) else value
+def _own(file: TomlFile, name: str, raw: Mapping[str, Any], policy: Policy) -> dict[str, Any]:
+    """The parameters of one table, checked against their declaration."""
+    # The parameters are spelled with underscores, so the table is checked in that spelling.
+    table = {k.replace("-", "_"): v for k, v in dashed(file, raw, ("policies", name)).items() if k != "base"}
+    known = parameters(policy.params)
+    for key, value in table.items():
+        if value in OFF and key in known and fits(None, known[key].type):
+            table[key] = None
+    file.check(policy.params, table, ("policies", name))
+    return {key: msgspec.convert(value, known[key].type) for key, value in table.items()}

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
-from typing import Any, Final, get_type_hints
+from typing import Any, Final
+
+import msgspec
 
 from loopaudit.core import regex
 from loopaudit.core.errors import UsageError, did_you_mean
-from loopaudit.policies.contract import Params, Policy, Selected
+from loopaudit.core.shapes import mismatch, mistakes
+from loopaudit.policies.contract import Parameter, Params, Policy, Selected, parameters
 from loopaudit.policies.registry import policies
 
 MISSION: Final = ("atomcode", "zagens", "koda", "moltis")
@@ -25,6 +27,16 @@ GROUPS: Final[Mapping[str, str]] = {
     "all": "every built-in policy",
     "field": "every built-in policy that is not of the default set",
 }
+
+_WORDS: Final[Mapping[str, tuple[bool | None, ...]]] = {
+    "yes": (True,),
+    "on": (True,),
+    "no": (False,),
+    "off": (None, False),
+    "none": (None,),
+    "null": (None,),
+}
+"""What a word means, besides itself, where the parameter's type allows it."""
 
 _SPEC = regex.lazy(r"(?P<name>[\w.-]+)(?::(?P<variant>[\w.-]+))?(?:\((?P<params>.*)\))?", re.DOTALL)
 
@@ -92,7 +104,7 @@ def _one(spec: str, named: Mapping[str, str], extra: Mapping[str, Policy]) -> li
             key, value = _assignment(policy, assignment)
             values[key] = value
     label = spec if variant or given else policy.id
-    return [Selected(label, policy, _params(policy, values))]
+    return [Selected(label, policy, make_params(policy, values))]
 
 
 def _known(name: str, named: Mapping[str, str], extra: Mapping[str, Policy]) -> Policy:
@@ -120,56 +132,44 @@ def _assignment(policy: Policy, text: str) -> tuple[str, Any]:
     return name, parse_value(policy, name, value.strip())
 
 
-def parse_value(policy: Policy, name: str, value: str) -> Any:
+def _parameter(policy: Policy, name: str) -> Parameter:
+    known = parameters(policy.params)
+    if name not in known:
+        hint = did_you_mean(name, known) or f"{policy.id} has no parameters"
+        raise UsageError(f"{policy.id} has no parameter {name!r}", hint=hint)
+    return known[name]
+
+
+def parse_value(policy: Policy, name: str, text: str) -> Any:
     """A parameter's value from text, by the declared type.
 
     Raises:
         UsageError: the policy has no such parameter, or the text is not of its type.
     """
-    hints = get_type_hints(policy.params)
-    names = [f.name for f in fields(policy.params)]
-    if name not in names:
-        hint = did_you_mean(name, names) or f"{policy.id} has no parameters"
-        raise UsageError(f"{policy.id} has no parameter {name!r}", hint=hint)
-    declared = str(hints[name]).replace("<class '", "").replace("'>", "")
-    lowered = value.lower()
-    if "None" in declared and lowered in ("none", "off", "null"):
-        return None
-    if "bool" in declared:
-        if lowered in ("true", "yes", "on", "1"):
-            return True
-        if lowered in ("false", "no", "off", "0"):
-            return False
-        raise UsageError(f"{policy.id}.{name}: {value!r} is not true or false")
-    try:
-        if "int" in declared:
-            return int(value)
-        if "float" in declared:
-            return float(value)
-    except ValueError:
-        kind = "whole number" if "int" in declared else "number"
-        raise UsageError(f"{policy.id}.{name}: {value!r} is not a {kind}") from None
-    return value
+    kind = _parameter(policy, name).type
+    for value in (*_WORDS.get(text.lower(), ()), text, text.replace("_", "")):
+        try:
+            return msgspec.convert(value, kind, strict=not isinstance(value, str))
+        except msgspec.ValidationError:
+            continue
+    # What is a number is shown as one, for it may only be out of range.
+    message, hint = mismatch(int(text) if re.fullmatch(r"-?\d{1,18}", text) else text, kind)
+    raise UsageError(f"{policy.id}.{name}: {message}", hint=hint)
 
 
-def _params(policy: Policy, values: Mapping[str, Any]) -> Params:
+def make_params(policy: Policy, values: Mapping[str, Any]) -> Params:
+    """Parameters from values that are already typed, as a configuration file has them.
+
+    Raises:
+        UsageError: the policy has no such parameter, or a value is not of its type and bounds.
+    """
     for name, value in values.items():
-        bounds = policy.params.BOUNDS.get(name)
-        if bounds is not None and isinstance(value, int) and not bounds[0] <= value <= bounds[1]:
-            raise UsageError(f"{policy.id}.{name} = {value} is out of range", hint=f"{bounds[0]} to {bounds[1]}")
+        for wrong in mistakes(value, _parameter(policy, name).type):
+            raise UsageError(f"{policy.id}.{name}: {wrong.message}", hint=wrong.hint)
     try:
         return policy.params(**values)
     except (TypeError, ValueError) as error:
         raise UsageError(f"{policy.id}: {error}") from None
-
-
-def make_params(policy: Policy, values: Mapping[str, Any]) -> Params:
-    """Parameters from values that are already typed, as a configuration file has them."""
-    names = [f.name for f in fields(policy.params)]
-    for name in values:
-        if name not in names:
-            raise UsageError(f"{policy.id} has no parameter {name!r}", hint=did_you_mean(name, names))
-    return _params(policy, values)
 
 
 def _with_settings(chosen: list[Selected], settings: Iterable[str]) -> list[Selected]:
@@ -187,5 +187,5 @@ def _with_settings(chosen: list[Selected], settings: Iterable[str]) -> list[Sele
             parameter = parameter.replace("-", "_")
             new = parse_value(selected.policy, parameter, value.strip())
             values = {**selected.params.as_dict(), parameter: new}
-            chosen[index] = Selected(selected.label, selected.policy, _params(selected.policy, values))
+            chosen[index] = Selected(selected.label, selected.policy, make_params(selected.policy, values))
     return chosen

@@ -7,12 +7,16 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-from loopaudit.config import shapecheck
+import msgspec
+
 from loopaudit.config import toml_text as tomltext
 from loopaudit.core import regex
 from loopaudit.core.errors import UsageError
+from loopaudit.core.shapes import mistakes
+
+T = TypeVar("T")
 
 _CONFLICT: Final = regex.lazy(r"^(?:<{7}|>{7}|={7})(?: |$)", re.MULTILINE)
 
@@ -75,16 +79,15 @@ class TomlFile:
         key = self.spelled(way)
         return UsageError(f"{self.place(way)}: {key}: {message}" if key else f"{self.place(way)}: {message}", hint=hint)
 
-    def check(self, schema: shapecheck.Schema, value: Any, way: Way = ()) -> None:
-        """Check the value at a way.
+    def check(self, kind: type[T], value: Any, way: Way = ()) -> T:
+        """The value at a way as one of a declared type.
 
         Raises:
-            UsageError: it is not as the schema wants it; all that is wrong is told at once.
+            UsageError: it is not of the type; all that is wrong is reported at once.
         """
-        plain = shapecheck.jsonlike(value)
-        if shapecheck.accepts(schema, plain):
-            return
-        wrong = shapecheck.explain(schema, plain)
+        wrong = mistakes(value, kind)
+        if not wrong:
+            return msgspec.convert(value, kind)
         errors = [self.error((*way, *w.path), w.message, w.hint) for w in wrong]
         errors.sort(key=lambda e: int(re.sub(r"\D", "", e.message.removeprefix(self.name).partition(": ")[0]) or 0))
         if len(errors) == 1:

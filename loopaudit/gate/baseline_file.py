@@ -16,20 +16,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final, Literal
+
+from msgspec import Meta, Struct, structs
 
 from loopaudit.config import toml_text as tomltext
-from loopaudit.config.shapecheck import Schema
-from loopaudit.config.toml_file import TomlFile, dashed, load
+from loopaudit.config.actions import Slug
+from loopaudit.config.toml_file import TomlFile, load
 from loopaudit.core import regex
 from loopaudit.core.errors import UsageError
-from loopaudit.core.findings import Action
+from loopaudit.core.shapes import Count, Number, Text
 from loopaudit.core.urls import scheme_of
 
 FILE_NAME: Final = "loopaudit-baseline.toml"
 """Where a baseline is written if nothing else is said."""
-
-VERSION: Final = 1
 
 HEAD: Final = """\
 # loopaudit baseline: firings that are known and accepted. `loopaudit check` compares with it.
@@ -38,40 +38,28 @@ HEAD: Final = """\
 version = 1
 """
 
-_DATE: Final = r"^\d{4}-\d{2}-\d{2}$"
 
-_FIRING: Final[Schema] = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["transcript", "policy", "rule", "action", "calls", "fingerprint"],
-    "properties": {
-        "transcript": {"type": "string", "minLength": 1},
-        "conversation": {"type": "integer", "minimum": 1},
-        "policy": {"type": "string", "minLength": 1},
-        "rule": {"type": "string"},
-        "action": {"type": "string", "enum": [a.slug for a in Action if a]},
-        "tool": {"type": "string"},
-        "calls": {
-            "type": "array",
-            "minItems": 1,
-            "items": {"type": "integer", "minimum": 0},
-            "description": "a list of call numbers",
-        },
-        "fingerprint": {"type": "string", "pattern": "^[0-9a-f]{16}$", "description": "16 hex digits"},
-        "reason": {"type": "string"},
-        "expires": {"type": "string", "pattern": _DATE, "description": "a date like 2030-12-31"},
-    },
-}
+class Firing(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One table ``[[firing]]`` as it stands in the file; see :class:`Entry`."""
 
-SCHEMA: Final[Schema] = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["version"],
-    "properties": {
-        "version": {"type": "integer", "enum": [VERSION]},
-        "firing": {"type": "array", "items": _FIRING},
-    },
-}
+    transcript: Text
+    conversation: Number = 1
+    policy: Text
+    rule: str
+    action: Slug
+    tool: str = ""
+    calls: Annotated[tuple[Count, ...], Meta(min_length=1, title="a list of call numbers")]
+    fingerprint: Annotated[str, Meta(pattern="^[0-9a-f]{16}$", title="16 hex digits")]
+    reason: str = ""
+    expires: date | None = None
+
+
+class Document(Struct, frozen=True, forbid_unknown_fields=True):
+    """A whole baseline as it stands in its file."""
+
+    version: Literal[1]
+    firing: tuple[Firing, ...] = ()
+
 
 _TABLE: Final = regex.lazy(r"^[ \t]*\[\[[ \t]*firing[ \t]*\]\][ \t]*(?:#.*)?$", re.MULTILINE)
 
@@ -170,8 +158,8 @@ def read(path: Path) -> Baseline:
 
         raise UsageError(f"there is no baseline {shown_path(path)}", hint="write one with `loopaudit baseline`")
     file = load(path)
-    file.check(SCHEMA, file.data)
-    entries = tuple(_entry(file, table, i) for i, table in enumerate(file.data.get("firing", [])))
+    found = file.check(Document, file.data)
+    entries = tuple(_entry(file, table, i) for i, table in enumerate(found.firing))
     seen: dict[Any, int] = {}
     for index, entry in enumerate(entries):
         earlier = seen.setdefault(entry.key, entry.line)
@@ -180,31 +168,9 @@ def read(path: Path) -> Baseline:
     return Baseline(path, entries, file.text)
 
 
-def _entry(file: TomlFile, raw: dict[str, Any], index: int) -> Entry:
-    table = dashed(file, raw, ("firing", index))
-    place = file.place(("firing", index))
-    return Entry(
-        transcript=table["transcript"],
-        policy=table["policy"],
-        rule=table["rule"],
-        action=table["action"],
-        tool=table.get("tool", ""),
-        calls=tuple(sorted(table["calls"])),
-        fingerprint=table["fingerprint"],
-        conversation=table.get("conversation", 1),
-        reason=table.get("reason", ""),
-        expires=_date(file, table.get("expires"), index),
-        line=int(place.rpartition(":")[2]),
-    )
-
-
-def _date(file: TomlFile, value: Any, index: int) -> date | None:
-    if isinstance(value, str):
-        try:
-            return date.fromisoformat(value)
-        except ValueError:
-            raise file.error(("firing", index, "expires"), f"{value!r} is no date") from None
-    return value if isinstance(value, date) else None
+def _entry(file: TomlFile, table: Firing, index: int) -> Entry:
+    line = int(file.place(("firing", index)).rpartition(":")[2])
+    return Entry(**{**structs.asdict(table), "calls": tuple(sorted(table.calls)), "line": line})
 
 
 # -- writing -------------------------------------------------------------------------------

@@ -10,60 +10,63 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
+from msgspec import Meta, Struct
+
+from loopaudit.config.actions import Slug
 from loopaudit.config.file import Config
-from loopaudit.config.shapecheck import Schema
 from loopaudit.config.toml_file import TomlFile, dashed, load
 from loopaudit.core import regex
 from loopaudit.core.errors import UsageError
 from loopaudit.core.findings import Action
+from loopaudit.core.shapes import Count, Number, Share, Text
 from loopaudit.hindsight.words import GRADES
 
 SUFFIX: Final = ".expect.toml"
 
 NEVER: Final = "never"
 
-_AT: Final = regex.lazy(r"(\d{1,9})(?:\s*(?:-|–|\.\.)\s*(\d{1,9}))?")
+_RANGE: Final = r"(\d{1,9})(?:\s*(?:-|–|\.\.)\s*(\d{1,9}))?"
+_AT: Final = regex.lazy(_RANGE)
 
-EXPECT: Final[Schema] = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["policy"],
-    "properties": {
-        "policy": {"type": "string", "minLength": 1, "description": "the name of a policy"},
-        "action": {"type": "string", "enum": [a.slug for a in Action if a]},
-        "at": {
-            "anyOf": [
-                {"type": "integer", "minimum": 1},
-                {"type": "string", "pattern": rf"^(?:{NEVER}|{_AT.pattern})$"},
-            ],
-            "description": 'the number of a call from 1, a range like "5-9", or "never"',
-        },
-        "rule": {"type": "string", "minLength": 1, "description": "the name of a rule of the policy"},
-        "max-redundant": {"type": "integer", "minimum": 0},
-        "hindsight": {"type": "string", "enum": list(GRADES)},
-        "twin": {"type": "string", "minLength": 1, "description": "the path of a healthy transcript"},
-        "conversation": {"type": "integer", "minimum": 1},
-        "reason": {"type": "string", "description": "a text in quotes"},
-    },
-}
-"""The shape of one expectation in a file beside its transcript."""
+if TYPE_CHECKING:
+    GradeWord = str
+else:
+    GradeWord = Literal[tuple(GRADES)]
 
-EXPECT_IN_CONFIG: Final[Schema] = {
-    **EXPECT,
-    "required": ["transcript", "policy"],
-    "properties": {"transcript": {"type": "string", "minLength": 1}, **EXPECT["properties"]},
-}
 
-FILE: Final[Schema] = {
-    "type": "object",
-    "additionalProperties": False,
-    "properties": {
-        "expect": {"type": "array", "items": EXPECT},
-        "max-damaged": {"type": "number", "minimum": 0, "maximum": 1},
-    },
-}
+class Expect(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab", kw_only=True):
+    """One table ``[[expect]]`` in a file beside its transcript."""
+
+    policy: Text
+    action: Slug | None = None
+    at: (
+        Annotated[
+            Number | Annotated[str, Meta(pattern=rf"^(?:{NEVER}|{_RANGE})$")],
+            Meta(title='the number of a call from 1, a range like "5-9", or "never"'),
+        ]
+        | None
+    ) = None
+    rule: Text | None = None
+    max_redundant: Count | None = None
+    hindsight: GradeWord | None = None
+    twin: Text | None = None
+    conversation: Number | None = None
+    reason: str = ""
+
+
+class ExpectInConfig(Expect, frozen=True, kw_only=True):
+    """One table ``[[expect]]`` of a configuration."""
+
+    transcript: Text
+
+
+class ExpectFile(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+    """A file of expectations beside a transcript."""
+
+    expect: tuple[Expect, ...] = ()
+    max_damaged: Share | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +156,9 @@ def read(path: Path, transcript: Path) -> Expectations:
     file = load(path)
     data = dashed(file, file.data)
     data["expect"] = _tables(file, data.get("expect", []))
-    file.check(FILE, data)
-    items = tuple(_one(file, table, i, transcript) for i, table in enumerate(data["expect"]))
-    return Expectations(items, data.get("max-damaged"))
+    found = file.check(ExpectFile, data)
+    items = tuple(_one(file, table, i, transcript) for i, table in enumerate(found.expect))
+    return Expectations(items, found.max_damaged)
 
 
 def from_config(config: Config) -> tuple[Expectation, ...]:
@@ -168,9 +171,9 @@ def from_config(config: Config) -> tuple[Expectation, ...]:
     if file is None or not config.expect:
         return ()
     tables = _tables(file, list(config.expect))
-    file.check({"type": "array", "items": EXPECT_IN_CONFIG}, tables, ("expect",))
+    found = file.check(tuple[ExpectInConfig, ...], tables, ("expect",))
     folder = file.path.parent
-    return tuple(_one(file, table, i, folder / table["transcript"]) for i, table in enumerate(tables))
+    return tuple(_one(file, table, i, folder / table.transcript) for i, table in enumerate(found))
 
 
 def _tables(file: TomlFile, value: Any) -> Any:
@@ -179,26 +182,24 @@ def _tables(file: TomlFile, value: Any) -> Any:
     return [dashed(file, t, ("expect", i)) if isinstance(t, dict) else t for i, t in enumerate(value)]
 
 
-def _one(file: TomlFile, table: Mapping[str, Any], index: int, transcript: Path) -> Expectation:
-    at = table.get("at")
-    never = at == NEVER
+def _one(file: TomlFile, table: Expect, index: int, transcript: Path) -> Expectation:
+    never = table.at == NEVER
     if never:
         for name in ("hindsight", "max-redundant", "twin"):
-            if name in table:
+            if getattr(table, name.replace("-", "_")) is not None:
                 raise file.error(("expect", index, name), 'says nothing beside at = "never"')
-    twin = table.get("twin")
     return Expectation(
         transcript=transcript,
-        policy=table["policy"],
-        action=Action[table["action"].upper()] if "action" in table else None,
-        at=None if never or at is None else _range(file, index, at),
+        policy=table.policy,
+        action=None if table.action is None else Action[table.action.upper()],
+        at=None if never or table.at is None else _range(file, index, table.at),
         never=never,
-        rule=table.get("rule"),
-        max_redundant=table.get("max-redundant"),
-        hindsight=table.get("hindsight"),
-        twin=None if twin is None else file.path.parent / twin,
-        conversation=table.get("conversation"),
-        reason=table.get("reason", ""),
+        rule=table.rule,
+        max_redundant=table.max_redundant,
+        hindsight=table.hindsight,
+        twin=None if table.twin is None else file.path.parent / table.twin,
+        conversation=table.conversation,
+        reason=table.reason,
         source=file.place(("expect", index)),
     )
 

@@ -13,11 +13,17 @@ events in order, and stops feeding it after a stop until the next turn.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, Final, Literal
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Final, Literal, NamedTuple, dataclass_transform, get_args
 
+import msgspec
+from msgspec import Meta, Struct, StructMeta, structs
+
+from loopaudit.core.errors import PluginError
 from loopaudit.core.events import Batch, Boundary, Call, Turn
 from loopaudit.core.findings import Decision
+from loopaudit.core.shapes import mismatch
 from loopaudit.core.tools import Vocabulary, literal
 
 HEADINGS: Final = ("Watches", "Acts", "Resets", "Blind to", "Complaints", "Examples", "Source")
@@ -76,20 +82,69 @@ class Guard:
         raise NotImplementedError
 
 
-@dataclass(frozen=True, slots=True)
-class Params:
-    """Base of a policy's parameters: frozen, with a documented default each.
+def param(doc: str, least: float | None = None, most: float | None = None) -> Meta:
+    """What a parameter means, in a sentence, and its smallest and largest value.
 
-    A subclass documents its fields in ``DOCS`` (name to one sentence), and may bound
-    integers in ``BOUNDS`` (name to smallest and largest value).
+    It annotates the parameter's type: ``limit: Annotated[int, param("the call that is refused", 1, 100)] = 3``.
+    """
+    return Meta(description=doc, ge=least, le=most)
+
+
+@dataclass_transform(frozen_default=True)
+class _ParamsMeta(StructMeta):
+    def __setattr__(self, name: str, value: object) -> None:
+        # Parameters once were dataclasses; the decorator would fail in a way that says nothing.
+        if name.startswith("__dataclass_"):
+            raise PluginError(
+                f"{self.__name__}: parameters are no dataclass",
+                hint='leave @dataclass, DOCS and BOUNDS out: limit: Annotated[int, param("meaning", 1, 100)] = 3',
+            )
+        super().__setattr__(name, value)
+
+
+class Params(Struct, frozen=True, forbid_unknown_fields=True, metaclass=_ParamsMeta):
+    """Base of a policy's parameters: frozen, each with a default and declared with :func:`param`.
+
+    Types are those of :mod:`msgspec`: ``int``, ``float``, ``bool``, ``str``, ``Literal``, and one of them or
+    ``None``. The pages, the checks of a configuration and of ``-p`` are made of the declaration.
+
+    Raises:
+        ValueError: a value is not of its declared type, or out of its bounds.
     """
 
-    DOCS: ClassVar[Mapping[str, str]] = {}
-    BOUNDS: ClassVar[Mapping[str, tuple[int, int]]] = {}
+    def __post_init__(self) -> None:
+        for parameter in parameters(type(self)).values():
+            value = getattr(self, parameter.name)
+            try:
+                msgspec.convert(value, parameter.type)
+            except msgspec.ValidationError:
+                message, _ = mismatch(value, parameter.type)
+                raise ValueError(f"{parameter.name}: {message}") from None
 
     def as_dict(self) -> dict[str, Any]:
         """The values by name, in the order of declaration."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
+        return structs.asdict(self)
+
+
+class Parameter(NamedTuple):
+    """A declared parameter; ``type`` has its bounds, ``doc`` is empty where nothing is said of it."""
+
+    name: str
+    type: Any
+    default: Any
+    doc: str
+
+
+@cache
+def parameters(params: type[Params]) -> Mapping[str, Parameter]:
+    """The declared parameters of a policy by name, in the order of declaration."""
+    return {f.name: Parameter(f.name, f.type, f.default, _doc(f.type)) for f in structs.fields(params)}
+
+
+def _doc(kind: Any) -> str:
+    stated = [one.description for one in getattr(kind, "__metadata__", ()) if isinstance(one, Meta)]
+    inner = [_doc(argument) for argument in get_args(kind) if get_args(argument)]
+    return next(filter(None, [*stated, *inner]), "")
 
 
 @dataclass(frozen=True, slots=True)

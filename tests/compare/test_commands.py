@@ -179,11 +179,9 @@ def test_a_parameter_that_is_off_goes_through_a_configuration(tmp_path: Path) ->
 
 
 BROKEN = """
-from dataclasses import dataclass
 from loopaudit.policies.contract import Origin, Params, Policy
 
 
-@dataclass(frozen=True, slots=True)
 class Limits(Params):
     limit: int = 3
 

@@ -171,7 +171,7 @@ def test_too_much_or_nothing_to_tune(folder: Path) -> None:
         swept(folder, "atomcode")
     with pytest.raises(UsageError, match="twice"):
         swept(folder, "atomcode", "threshold=2", "threshold=3")
-    with pytest.raises(UsageError, match="out of range"):
+    with pytest.raises(UsageError, match="is not a whole number from"):
         swept(folder, "atomcode", "threshold=1..3")
 
 

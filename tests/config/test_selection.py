@@ -40,12 +40,33 @@ def test_variants_are_chosen_by_name() -> None:
     assert selected.params.as_dict()["window"] == 2
 
 
+@pytest.mark.parametrize(
+    ("spec", "name", "value"),
+    [
+        ("opencode(across_steps=On)", "across_steps", True),
+        ("opencode(across-steps=0)", "across_steps", False),
+        ("goose(max_tool_repetitions=off)", "max_tool_repetitions", None),
+        ("goose(max_tool_repetitions=7)", "max_tool_repetitions", 7),
+        ("moltis(validator=off)", "validator", "off"),
+        ("agent-loop-guard(similarity=1)", "similarity", 1.0),
+        ("zagens(failure_halt_threshold=1_000)", "failure_halt_threshold", 1000),
+    ],
+)
+def test_values_are_read_by_the_declared_type(spec: str, name: str, value: object) -> None:
+    (selected,) = select([spec])
+    given = selected.params.as_dict()[name]
+    assert (given, type(given)) == (value, type(value))
+
+
 WRONG = [
     (("atomcod",), (), "unknown policy 'atomcod'", "did you mean 'atomcode'"),
     (("atomcode(treshold=2)",), (), "no parameter 'treshold'", "'threshold'"),
     (("atomcode(threshold=two)",), (), "not a whole number", None),
-    (("atomcode(threshold=1)",), (), "out of range", "2 to"),
+    (("atomcode(threshold=1)",), (), "1 is not a whole number from 2 to 1000", None),
     (("atomcode(threshold)",), (), "expected parameter=value", None),
+    (("agent-loop-guard(similarity=1.5)",), (), "'1.5' is not a number from 0 to 1", None),
+    (("iteration-cap(unit=tokens)",), (), "'tokens' is none of", "known: calls, responses, supersteps"),
+    (("opencode(across_steps=maybe)",), (), "not true or false", None),
     (("moltis:latest",), (), "no variant 'latest'", None),
     (("mission(threshold=2)",), (), "takes no variant", None),
     (("atomcode",), ("zagens.failure_halt_threshold=5",), "not selected", None),

@@ -293,10 +293,13 @@ ENTRY = (
     'fingerprint = "0123456789abcdef"\n'
 )
 MALFORMED["twice"] = (f"version = 1\n{ENTRY}\n{ENTRY}", ":10: firing[2]: the same firing stands in line 2")
-MALFORMED["date"] = (f'version = 1\n{ENTRY}expires = "2026-02-30"\n', ":9: firing[1].expires: '2026-02-30' is no date")
+MALFORMED["date"] = (
+    f'version = 1\n{ENTRY}expires = "2026-02-30"\n',
+    ":9: firing[1].expires: '2026-02-30' is not a date",
+)
 MALFORMED["calls"] = (
     f"version = 1\n{ENTRY.replace('[1]', '[]')}",
-    ":7: firing[1].calls: a list of call numbers is expected, not nothing",
+    ":7: firing[1].calls: an empty list is not a list of call numbers",
 )
 
 

@@ -146,7 +146,7 @@ def test_thresholds(changed: dict[str, Any], expected: list[str]) -> None:
 
 
 def test_similarity_is_a_share() -> None:
-    with pytest.raises(ValueError, match="between 0 and 1"):
+    with pytest.raises(ValueError, match="from 0 to 1"):
         AgentLoopGuardParams(similarity=1.5)
 
 

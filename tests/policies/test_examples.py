@@ -9,7 +9,8 @@ import pytest
 
 from loopaudit.core.events import Batch, Turn
 from loopaudit.core.findings import Action
-from loopaudit.policies.contract import HEADINGS, Policy
+from loopaudit.core.shapes import fits
+from loopaudit.policies.contract import HEADINGS, Policy, parameters
 from loopaudit.policies.registry import policies
 from loopaudit.testing import check_examples, examples_of
 from tests.policies.guard_streams import context_for
@@ -69,10 +70,12 @@ def test_what_examples_decide_is_declared(name: str) -> None:
 def test_parameters_are_documented(name: str) -> None:
     policy = policies().load(name)
     defaults = policy.params().as_dict()
-    assert set(policy.params.DOCS) == set(defaults)
-    for parameter, (low, high) in policy.params.BOUNDS.items():
-        value = defaults[parameter]
-        assert value is None or low <= value <= high
+    for parameter in parameters(policy.params).values():
+        assert parameter.doc
+        assert fits(parameter.default, parameter.type)
+        if isinstance(parameter.default, int) and not isinstance(parameter.default, bool):
+            assert not fits(10**9, parameter.type), "a number has bounds"
+    assert list(parameters(policy.params)) == list(defaults)
     for values in policy.variants.values():
         assert values.items() <= policy.params(**values).as_dict().items()
     assert policy.essential <= set(policy.needs)

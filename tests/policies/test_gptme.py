@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from loopaudit.core.errors import UsageError
 from loopaudit.core.findings import Decision
 from loopaudit.policies.guards.gptme import POLICY, GptmeParams, likely_cause
 from tests.policies.guard_streams import USER, C, call, events, replayed, said
@@ -59,8 +58,8 @@ def test_an_interactive_session_is_never_ended() -> None:
 
 def test_parameters() -> None:
     assert said(POLICY, [A] * 3, GptmeParams(repeat_threshold=2, escalate_max=1)) == [".", ".", "/nudge", ".", "/halt"]
-    with pytest.raises(UsageError, match="tool format"):
-        GptmeParams(tool_format="xml")
+    with pytest.raises(ValueError, match="tool_format: 'xml' is none of"):
+        GptmeParams(tool_format="xml")  # type: ignore[arg-type]
 
 
 def test_shadow_mode_goes_on_ending() -> None:

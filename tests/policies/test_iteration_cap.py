@@ -76,5 +76,5 @@ def test_presets_are_valid_and_differ_from_the_default() -> None:
 
 @pytest.mark.parametrize("values", [{"unit": "tokens"}, {"per": "day"}])
 def test_unknown_units(values: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="not"):
+    with pytest.raises(ValueError, match="is none of"):
         IterationCapParams(**values)

@@ -202,7 +202,7 @@ def day(text: str | None) -> date:
 
 def _limits(context: typer.Context, config: Config) -> GateSettings:
     """The gate's settings: the configuration's, and those on the command line over them."""
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     changed = {name: context.params[name] for name in _GATE if name in options.given(context)}
     changed = {name: tuple(v) if isinstance(v, (list, tuple)) else v for name, v in changed.items()}

@@ -42,36 +42,25 @@ Source
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import ClassVar, Final
+from collections.abc import Iterable
+from typing import Annotated, Final
 
 from loopaudit.core.events import Batch, Call, Turn
 from loopaudit.core.findings import Action, Decision
 from loopaudit.core.tools import Vocabulary
-from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy
+from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 
 EDITS: Final = frozenset({"edit_file", "write_file", "create_file", "search_replace"})
 
 
-@dataclass(frozen=True, slots=True)
 class AtomcodeParams(Params):
     """Thresholds of the seed version."""
 
-    threshold: int = 3
-    hard_threshold: int = 6
-    window: int = 32
-
-    DOCS: ClassVar[Mapping[str, str]] = {
-        "threshold": "the attempt that is blocked when all earlier ones had the same outcome",
-        "hard_threshold": "the attempt that is blocked whatever the earlier ones returned",
-        "window": "how many executed calls of the turn are remembered",
-    }
-    BOUNDS: ClassVar[Mapping[str, tuple[int, int]]] = {
-        "threshold": (2, 1000),
-        "hard_threshold": (2, 1000),
-        "window": (1, 100_000),
-    }
+    threshold: Annotated[
+        int, param("the attempt that is blocked when all earlier ones had the same outcome", 2, 1000)
+    ] = 3
+    hard_threshold: Annotated[int, param("the attempt that is blocked whatever the earlier ones returned", 2, 1000)] = 6
+    window: Annotated[int, param("how many executed calls of the turn are remembered", 1, 100_000)] = 32
 
 
 class AtomcodeGuard(Guard):

@@ -44,36 +44,23 @@ Source
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Iterable
+from typing import Annotated
 
 from loopaudit.core.events import Batch
 from loopaudit.core.findings import Action, Decision
-from loopaudit.policies.contract import Context, Guard, Origin, Params, Policy
+from loopaudit.policies.contract import Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.kit.arguments import js_sorted_key
 from loopaudit.policies.kit.cycles import Streak
 from loopaudit.policies.kit.tracing import allow
 
 
-@dataclass(frozen=True, slots=True)
 class ClineParams(Params):
     """The original's defaults."""
 
-    soft_threshold: int = 3
-    hard_threshold: int = 5
-    max_consecutive_mistakes: int = 6
-
-    DOCS: ClassVar[Mapping[str, str]] = {
-        "soft_threshold": "the equal call in a row that gets a note",
-        "hard_threshold": "the equal call in a row from which on the run stops",
-        "max_consecutive_mistakes": "how many failing responses in a row stop the run",
-    }
-    BOUNDS: ClassVar[Mapping[str, tuple[int, int]]] = {
-        "soft_threshold": (1, 100_000),
-        "hard_threshold": (1, 100_000),
-        "max_consecutive_mistakes": (1, 100_000),
-    }
+    soft_threshold: Annotated[int, param("the equal call in a row that gets a note", 1, 100_000)] = 3
+    hard_threshold: Annotated[int, param("the equal call in a row from which on the run stops", 1, 100_000)] = 5
+    max_consecutive_mistakes: Annotated[int, param("how many failing responses in a row stop the run", 1, 100_000)] = 6
 
 
 class ClineGuard(Guard):

@@ -38,9 +38,7 @@ Source
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Iterable
 
 from loopaudit.core.events import Batch
 from loopaudit.core.findings import Action, Decision
@@ -49,12 +47,8 @@ from loopaudit.policies.kit.arguments import py_equal_key
 from loopaudit.policies.kit.tracing import allow
 
 
-@dataclass(frozen=True, slots=True)
 class CrewaiParams(Params):
     """The original has no settings."""
-
-    DOCS: ClassVar[Mapping[str, str]] = {}
-    BOUNDS: ClassVar[Mapping[str, tuple[int, int]]] = {}
 
 
 class CrewaiGuard(Guard):

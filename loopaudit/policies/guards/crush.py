@@ -41,13 +41,12 @@ Source
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Iterable
+from typing import Annotated
 
 from loopaudit.core.events import Batch, Call, Turn
 from loopaudit.core.findings import Action, Decision
-from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy
+from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.kit.results import said
 from loopaudit.policies.kit.tracing import allow_all
 
@@ -55,18 +54,11 @@ Mark = bytes | tuple[bytes, ...] | None
 """Equal for steps with equal calls; ``None`` for a step without a signature."""
 
 
-@dataclass(frozen=True, slots=True)
 class CrushParams(Params):
     """Constants of the original."""
 
-    window: int = 10
-    max_repeats: int = 5
-
-    DOCS: ClassVar[Mapping[str, str]] = {
-        "window": "how many steps are looked at, and must have been made",
-        "max_repeats": "how often one interaction may stand among them",
-    }
-    BOUNDS: ClassVar[Mapping[str, tuple[int, int]]] = {"window": (1, 100_000), "max_repeats": (0, 100_000)}
+    window: Annotated[int, param("how many steps are looked at, and must have been made", 1, 100_000)] = 10
+    max_repeats: Annotated[int, param("how often one interaction may stand among them", 0, 100_000)] = 5
 
 
 class CrushGuard(Guard):

@@ -45,35 +45,22 @@ Source
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Iterable
+from typing import Annotated
 
 from loopaudit.core.bounded import Counts
 from loopaudit.core.events import Batch, Call, Turn
 from loopaudit.core.findings import Action, Decision
-from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy
+from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.kit.tracing import allow
 
 
-@dataclass(frozen=True, slots=True)
 class DeepseekTuiParams(Params):
     """Constants of the original."""
 
-    block_at: int = 3
-    warn_at: int = 3
-    halt_at: int = 8
-
-    DOCS: ClassVar[Mapping[str, str]] = {
-        "block_at": "the equal attempt of a turn from which on a call is refused",
-        "warn_at": "the failure in a row of one tool that is a warning",
-        "halt_at": "the failure in a row of one tool from which on the turn ends",
-    }
-    BOUNDS: ClassVar[Mapping[str, tuple[int, int]]] = {
-        "block_at": (1, 100_000),
-        "warn_at": (1, 100_000),
-        "halt_at": (1, 100_000),
-    }
+    block_at: Annotated[int, param("the equal attempt of a turn from which on a call is refused", 1, 100_000)] = 3
+    warn_at: Annotated[int, param("the failure in a row of one tool that is a warning", 1, 100_000)] = 3
+    halt_at: Annotated[int, param("the failure in a row of one tool from which on the turn ends", 1, 100_000)] = 8
 
 
 class DeepseekTuiGuard(Guard):

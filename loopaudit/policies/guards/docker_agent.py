@@ -35,28 +35,23 @@ Source
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Iterable
+from typing import Annotated
 
 from loopaudit.core.events import Batch, Turn
 from loopaudit.core.findings import Action, Decision
-from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy
+from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.kit.arguments import go_key
 from loopaudit.policies.kit.cycles import Streak
 from loopaudit.policies.kit.tracing import allow_all
 
 
-@dataclass(frozen=True, slots=True)
 class DockerAgentParams(Params):
     """The original's default."""
 
-    max_consecutive_tool_calls: int = 5
-
-    DOCS: ClassVar[Mapping[str, str]] = {
-        "max_consecutive_tool_calls": "the equal response in a row that ends the run; 0 means 5",
-    }
-    BOUNDS: ClassVar[Mapping[str, tuple[int, int]]] = {"max_consecutive_tool_calls": (0, 100_000)}
+    max_consecutive_tool_calls: Annotated[
+        int, param("the equal response in a row that ends the run; 0 means 5", 0, 100_000)
+    ] = 5
 
 
 class DockerAgentGuard(Guard):

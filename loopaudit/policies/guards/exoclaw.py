@@ -34,39 +34,24 @@ Source
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Iterable
+from typing import Annotated
 
 from loopaudit.core.events import Batch, Turn
 from loopaudit.core.findings import Action, Decision
-from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy
+from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.kit.arguments import py_dump_key
 from loopaudit.policies.kit.cycles import Cycles
 from loopaudit.policies.kit.tracing import allow_all
 
 
-@dataclass(frozen=True, slots=True)
 class ExoclawParams(Params):
     """The package's defaults."""
 
-    history_size: int = 30
-    critical_threshold: int = 20
-    ping_pong_laps: int = 10
-    max_iterations: int = 200
-
-    DOCS: ClassVar[Mapping[str, str]] = {
-        "history_size": "how many calls of the turn are remembered",
-        "critical_threshold": "how many equal calls in a row end the run",
-        "ping_pong_laps": "how many laps of two calls in turn end the run",
-        "max_iterations": "how many responses of a turn end the run",
-    }
-    BOUNDS: ClassVar[Mapping[str, tuple[int, int]]] = {
-        "history_size": (1, 100_000),
-        "critical_threshold": (1, 100_000),
-        "ping_pong_laps": (1, 100_000),
-        "max_iterations": (1, 1_000_000),
-    }
+    history_size: Annotated[int, param("how many calls of the turn are remembered", 1, 100_000)] = 30
+    critical_threshold: Annotated[int, param("how many equal calls in a row end the run", 1, 100_000)] = 20
+    ping_pong_laps: Annotated[int, param("how many laps of two calls in turn end the run", 1, 100_000)] = 10
+    max_iterations: Annotated[int, param("how many responses of a turn end the run", 1, 1_000_000)] = 200
 
 
 class ExoclawGuard(Guard):

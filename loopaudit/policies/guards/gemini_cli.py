@@ -48,14 +48,13 @@ Source
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 from itertools import islice
-from typing import ClassVar, Final
+from typing import Annotated, Final
 
 from loopaudit.core.events import Batch, Call, Turn
 from loopaudit.core.findings import Action, Decision
-from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy
+from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.kit.arguments import js_key, js_sorted_key
 from loopaudit.policies.kit.chanting import GeminiChanting
 from loopaudit.policies.kit.cycles import Cycles
@@ -65,18 +64,11 @@ CALLS: Final = "consecutive_identical_tool_calls"
 TEXT: Final = "chanting_identical_sentences"
 
 
-@dataclass(frozen=True, slots=True)
 class GeminiCliParams(Params):
     """Constants of the original."""
 
-    laps: int = 5
-    longest_cycle: int = 5
-
-    DOCS: ClassVar[Mapping[str, str]] = {
-        "laps": "how often a block of calls is made before it is taken for a loop",
-        "longest_cycle": "calls in the longest block that is looked for",
-    }
-    BOUNDS: ClassVar[Mapping[str, tuple[int, int]]] = {"laps": (2, 1000), "longest_cycle": (1, 100)}
+    laps: Annotated[int, param("how often a block of calls is made before it is taken for a loop", 2, 1000)] = 5
+    longest_cycle: Annotated[int, param("calls in the longest block that is looked for", 1, 100)] = 5
 
 
 class GeminiCliGuard(Guard):

@@ -49,16 +49,15 @@ Source
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import ClassVar, Final
+from collections.abc import Iterable
+from typing import Annotated, Final
 
 from loopaudit.core.bounded import Recent
 from loopaudit.core.canonical import call_key
 from loopaudit.core.events import TEXT, TOKEN_LIMIT, Batch, Call, Result
 from loopaudit.core.findings import Action, Decision
 from loopaudit.core.tools import Vocabulary, literal
-from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy
+from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.kit.cycles import Streak
 from loopaudit.policies.kit.tracing import allow, allow_all
 
@@ -78,26 +77,19 @@ ERROR_PREFIX: Final = 100
 """Characters of an error text that are compared."""
 
 
-@dataclass(frozen=True, slots=True)
 class GooseParams(Params):
     """``max_tool_repetitions`` is a setting of the original, off by default; the others are constants."""
 
-    max_tool_repetitions: int | None = None
-    error_repetitions: int = 3
-    path_repetitions: int = 8
-    keeps_state: bool = True
-
-    DOCS: ClassVar[Mapping[str, str]] = {
-        "max_tool_repetitions": "how many equal calls in a row are let through; none: no limit",
-        "error_repetitions": "after how many equal errors in a row the tool is refused",
-        "path_repetitions": "after how many calls of a tool with one path it is refused",
-        "keeps_state": "whether anything is remembered between calls, which the released versions do not do",
-    }
-    BOUNDS: ClassVar[Mapping[str, tuple[int, int]]] = {
-        "max_tool_repetitions": (0, 100_000),
-        "error_repetitions": (1, 100_000),
-        "path_repetitions": (1, 100_000),
-    }
+    max_tool_repetitions: (
+        Annotated[int, param("how many equal calls in a row are let through; none: no limit", 0, 100_000)] | None
+    ) = None
+    error_repetitions: Annotated[int, param("after how many equal errors in a row the tool is refused", 1, 100_000)] = 3
+    path_repetitions: Annotated[
+        int, param("after how many calls of a tool with one path it is refused", 1, 100_000)
+    ] = 8
+    keeps_state: Annotated[
+        bool, param("whether anything is remembered between calls, which the released versions do not do")
+    ] = True
 
 
 class GooseGuard(Guard):

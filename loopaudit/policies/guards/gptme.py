@@ -48,19 +48,17 @@ Source
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Final
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Final, Literal
 
 from loopaudit.core import regex
 from loopaudit.core.canonical import text_key
-from loopaudit.core.errors import UsageError
 from loopaudit.core.events import Batch, Call, Turn
 from loopaudit.core.findings import Action, Decision
-from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy
+from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.kit.tracing import allow_all
 
-FORMATS: Final = ("markdown", "tool")
+Format = Literal["markdown", "tool"]
 
 DENIED: Final = regex.lazy(
     "[Pp]ermission denied|[Aa]ccess denied|[Oo]peration not permitted|EACCES"
@@ -80,26 +78,17 @@ EMPTY_BELOW: Final = 5
 """Results that are shorter than this, all together and trimmed, count as empty."""
 
 
-@dataclass(frozen=True, slots=True)
 class GptmeParams(Params):
     """Thresholds as in the original's environment variables, and the kind of session."""
 
-    repeat_threshold: int = 3
-    escalate_max: int = 2
-    tool_format: str = "markdown"
-    interactive: bool = False
-
-    DOCS: ClassVar[Mapping[str, str]] = {
-        "repeat_threshold": "the response in a row with the same calls from which the guard speaks",
-        "escalate_max": "how many nudges are given before the session is ended",
-        "tool_format": "`markdown`: arguments count; `tool`: they are ignored, a defect of the original",
-        "interactive": "whether a person is there, so that the session is never ended",
-    }
-    BOUNDS: ClassVar[Mapping[str, tuple[int, int]]] = {"repeat_threshold": (2, 1000), "escalate_max": (0, 1000)}
-
-    def __post_init__(self) -> None:
-        if self.tool_format not in FORMATS:
-            raise UsageError(f"gptme has no tool format {self.tool_format!r}", hint="known: " + ", ".join(FORMATS))
+    repeat_threshold: Annotated[
+        int, param("the response in a row with the same calls from which the guard speaks", 2, 1000)
+    ] = 3
+    escalate_max: Annotated[int, param("how many nudges are given before the session is ended", 0, 1000)] = 2
+    tool_format: Annotated[
+        Format, param("`markdown`: arguments count; `tool`: they are ignored, a defect of the original")
+    ] = "markdown"
+    interactive: Annotated[bool, param("whether a person is there, so that the session is never ended")] = False
 
 
 class GptmeGuard(Guard):

@@ -54,16 +54,15 @@ Source
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import ClassVar, Final
+from collections.abc import Iterable
+from typing import Annotated, Final
 
 from loopaudit.core.bounded import Counts
 from loopaudit.core.canonical import NOT_JSON, call_key
 from loopaudit.core.events import SLICE, TEXT, Batch, Call, Result, Turn
 from loopaudit.core.findings import Action, Decision
 from loopaudit.core.tools import Vocabulary
-from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy
+from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.kit.arguments import py_dump_key, py_value
 from loopaudit.policies.kit.json_dialects import parse_py, py_text
 from loopaudit.policies.kit.results import Outcomes
@@ -115,28 +114,18 @@ MUTATING: Final = frozenset(
 """Tools that the original lists as changing something: their results are never compared."""
 
 
-@dataclass(frozen=True, slots=True)
 class HermesAgentParams(Params):
     """The section ``tool_loop_guardrails`` of the original's configuration."""
 
-    hard_stop_enabled: bool = False
-    exact_failure_warn: int = 2
-    same_tool_failure_warn: int = 3
-    no_progress_warn: int = 2
-    exact_failure_block: int = 5
-    same_tool_failure_halt: int = 8
-    no_progress_block: int = 5
-
-    DOCS: ClassVar[Mapping[str, str]] = {
-        "hard_stop_enabled": "whether calls are refused and turns ended; without it the guard only warns",
-        "exact_failure_warn": "failures of one call from which it warns",
-        "same_tool_failure_warn": "failures of one tool from which it warns",
-        "no_progress_warn": "equal results of a read-only call from which it warns",
-        "exact_failure_block": "failures of one call after which it is refused",
-        "same_tool_failure_halt": "failures of one tool at which the turn ends",
-        "no_progress_block": "equal results of a read-only call after which it is refused",
-    }
-    BOUNDS: ClassVar[Mapping[str, tuple[int, int]]] = {name: (1, 1000) for name in DOCS if name != "hard_stop_enabled"}
+    hard_stop_enabled: Annotated[
+        bool, param("whether calls are refused and turns ended; without it the guard only warns")
+    ] = False
+    exact_failure_warn: Annotated[int, param("failures of one call from which it warns", 1, 1000)] = 2
+    same_tool_failure_warn: Annotated[int, param("failures of one tool from which it warns", 1, 1000)] = 3
+    no_progress_warn: Annotated[int, param("equal results of a read-only call from which it warns", 1, 1000)] = 2
+    exact_failure_block: Annotated[int, param("failures of one call after which it is refused", 1, 1000)] = 5
+    same_tool_failure_halt: Annotated[int, param("failures of one tool at which the turn ends", 1, 1000)] = 8
+    no_progress_block: Annotated[int, param("equal results of a read-only call after which it is refused", 1, 1000)] = 5
 
 
 class HermesAgentGuard(Guard):

@@ -46,42 +46,24 @@ Source
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import ClassVar, Final, Literal
+from collections.abc import Iterable
+from typing import Annotated, Literal
 
 from loopaudit.core.events import Batch, Turn
 from loopaudit.core.findings import Action, Decision
-from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy
+from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.kit.tracing import allow_all
 
 Unit = Literal["responses", "calls", "supersteps"]
 Scope = Literal["turn", "session"]
 
-UNITS: Final = ("responses", "calls", "supersteps")
-SCOPES: Final = ("turn", "session")
 
-
-@dataclass(frozen=True, slots=True)
 class IterationCapParams(Params):
     """The default is crewAI's; see the variants for others."""
 
-    cap: int = 25
-    unit: Unit = "responses"
-    per: Scope = "turn"
-
-    DOCS: ClassVar[Mapping[str, str]] = {
-        "cap": "how many are allowed",
-        "unit": "what is counted: responses, calls or supersteps",
-        "per": "when the count starts anew: with each turn, or never (session)",
-    }
-    BOUNDS: ClassVar[Mapping[str, tuple[int, int]]] = {"cap": (1, 10_000_000)}
-
-    def __post_init__(self) -> None:
-        if self.unit not in UNITS:
-            raise ValueError(f"unit is one of {', '.join(UNITS)}, not {self.unit!r}")
-        if self.per not in SCOPES:
-            raise ValueError(f"per is turn or session, not {self.per!r}")
+    cap: Annotated[int, param("how many are allowed", 1, 10_000_000)] = 25
+    unit: Annotated[Unit, param("what is counted: responses, calls or supersteps")] = "responses"
+    per: Annotated[Scope, param("when the count starts anew: with each turn, or never (session)")] = "turn"
 
 
 class IterationCapGuard(Guard):

@@ -47,42 +47,27 @@ Source
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Iterable
+from typing import Annotated
 
 from loopaudit.core.bounded import Counts
 from loopaudit.core.canonical import NOT_JSON, call_key
 from loopaudit.core.events import Batch, Call, Turn
 from loopaudit.core.findings import Action, Decision
-from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy
+from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.kit.arguments import py_dump_key
 from loopaudit.policies.kit.cycles import Streak
 from loopaudit.policies.kit.json_dialects import parse_py
 from loopaudit.policies.kit.tracing import allow
 
 
-@dataclass(frozen=True, slots=True)
 class KimiCliParams(Params):
     """The ladder; constants in the original."""
 
-    first: int = 3
-    second: int = 5
-    third: int = 8
-    stop: int = 12
-
-    DOCS: ClassVar[Mapping[str, str]] = {
-        "first": "the call of a run from which on the first reminder is given",
-        "second": "the call of a run from which on the second reminder is given",
-        "third": "the call of a run from which on the third reminder is given",
-        "stop": "the call of a run from which on the turn ends",
-    }
-    BOUNDS: ClassVar[Mapping[str, tuple[int, int]]] = {
-        "first": (2, 100_000),
-        "second": (2, 100_000),
-        "third": (2, 100_000),
-        "stop": (2, 100_000),
-    }
+    first: Annotated[int, param("the call of a run from which on the first reminder is given", 2, 100_000)] = 3
+    second: Annotated[int, param("the call of a run from which on the second reminder is given", 2, 100_000)] = 5
+    third: Annotated[int, param("the call of a run from which on the third reminder is given", 2, 100_000)] = 8
+    stop: Annotated[int, param("the call of a run from which on the turn ends", 2, 100_000)] = 12
 
 
 class KimiCliGuard(Guard):

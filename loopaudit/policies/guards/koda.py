@@ -52,35 +52,24 @@ Source
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import ClassVar, Final
+from collections.abc import Iterable
+from typing import Annotated, Final
 
 from loopaudit.core.canonical import compact
 from loopaudit.core.events import TEXT, VALUE, Batch, Call, Turn
 from loopaudit.core.findings import Action, Decision
 from loopaudit.core.tools import Vocabulary
-from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy
+from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 
 LONG: Final = 4096
 """Bytes of recorded arguments from which on their long strings are cut before they are written."""
 
 
-@dataclass(frozen=True, slots=True)
 class KodaParams(Params):
     """Thresholds of the seed version."""
 
-    threshold: int = 5
-    prefix_bytes: int = 200
-
-    DOCS: ClassVar[Mapping[str, str]] = {
-        "threshold": "how many identical calls in a row are a loop",
-        "prefix_bytes": "how many bytes of the argument text are compared",
-    }
-    BOUNDS: ClassVar[Mapping[str, tuple[int, int]]] = {
-        "threshold": (1, 100_000),
-        "prefix_bytes": (1, 1_000_000),
-    }
+    threshold: Annotated[int, param("how many identical calls in a row are a loop", 1, 100_000)] = 5
+    prefix_bytes: Annotated[int, param("how many bytes of the argument text are compared", 1, 1_000_000)] = 200
 
 
 def beginning(call: Call, size: int) -> bytes:

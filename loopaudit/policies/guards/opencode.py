@@ -38,30 +38,24 @@ Source
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Iterable
+from typing import Annotated
 
 from loopaudit.core.events import Batch, Turn
 from loopaudit.core.findings import Action, Decision
-from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy
+from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.kit.arguments import js_key
 from loopaudit.policies.kit.cycles import Streak
 from loopaudit.policies.kit.tracing import allow, allow_all
 
 
-@dataclass(frozen=True, slots=True)
 class OpencodeParams(Params):
     """A constant of the original, and what its name promises."""
 
-    threshold: int = 3
-    across_steps: bool = False
-
-    DOCS: ClassVar[Mapping[str, str]] = {
-        "threshold": "the equal call in a row that needs permission",
-        "across_steps": "whether calls are counted over the responses of a turn, which the original does not do",
-    }
-    BOUNDS: ClassVar[Mapping[str, tuple[int, int]]] = {"threshold": (1, 100_000)}
+    threshold: Annotated[int, param("the equal call in a row that needs permission", 1, 100_000)] = 3
+    across_steps: Annotated[
+        bool, param("whether calls are counted over the responses of a turn, which the original does not do")
+    ] = False
 
 
 class OpencodeGuard(Guard):

@@ -48,13 +48,12 @@ Source
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Final
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Final
 
 from loopaudit.core.events import Batch, Turn
 from loopaudit.core.findings import Action, Decision
-from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy
+from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.kit.arguments import py_equal_key
 from loopaudit.policies.kit.openhands import Observation, alike, alike_two_apart, thought
 from loopaudit.policies.kit.tracing import allow_all
@@ -71,27 +70,17 @@ LEAST_EVENTS: Final = 3
 """With fewer events in view nothing is taken for stuck."""
 
 
-@dataclass(frozen=True, slots=True)
 class OpenhandsSdkParams(Params):
     """The original's ``StuckDetectionThresholds``."""
 
-    action_observation: int = 4
-    action_error: int = 3
-    monologue: int = 3
-    alternating_pattern: int = 6
-
-    DOCS: ClassVar[Mapping[str, str]] = {
-        "action_observation": "equal actions with equal observations that are taken for stuck",
-        "action_error": "equal failing actions at which the model is told; one more is taken for stuck",
-        "monologue": "messages of the agent in a row that are taken for stuck",
-        "alternating_pattern": "actions and observations, in turn, that are taken for stuck",
-    }
-    BOUNDS: ClassVar[Mapping[str, tuple[int, int]]] = {
-        "action_observation": (2, 10),
-        "action_error": (2, 9),
-        "monologue": (1, 20),
-        "alternating_pattern": (3, 10),
-    }
+    action_observation: Annotated[
+        int, param("equal actions with equal observations that are taken for stuck", 2, 10)
+    ] = 4
+    action_error: Annotated[
+        int, param("equal failing actions at which the model is told; one more is taken for stuck", 2, 9)
+    ] = 3
+    monologue: Annotated[int, param("messages of the agent in a row that are taken for stuck", 1, 20)] = 3
+    alternating_pattern: Annotated[int, param("actions and observations, in turn, that are taken for stuck", 3, 10)] = 6
 
 
 class OpenhandsSdkGuard(Guard):

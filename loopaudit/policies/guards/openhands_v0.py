@@ -51,13 +51,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import Annotated, Final
 
 from loopaudit.core.events import Batch, Call, Result, Turn
 from loopaudit.core.findings import Action, Decision
 from loopaudit.core.tools import Vocabulary
-from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy
+from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.kit.arguments import py_equal_key
 from loopaudit.policies.kit.openhands import Observation, alike, alike_two_apart, thought
 from loopaudit.policies.kit.tracing import allow
@@ -78,15 +77,12 @@ COUNTS: Final[Mapping[str, int]] = {
 """The number that the original names with each scenario."""
 
 
-@dataclass(frozen=True, slots=True)
 class OpenhandsV0Params(Params):
     """The one switch of the original; its thresholds are fixed."""
 
-    headless_mode: bool = True
-
-    DOCS: ClassVar[Mapping[str, str]] = {
-        "headless_mode": "whether the whole history is looked at, and not only what follows a person's message",
-    }
+    headless_mode: Annotated[
+        bool, param("whether the whole history is looked at, and not only what follows a person's message")
+    ] = True
 
 
 class OpenhandsV0Guard(Guard):

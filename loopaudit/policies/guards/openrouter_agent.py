@@ -47,14 +47,13 @@ Source
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Final
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Final
 
 from loopaudit.core.bounded import Recent
 from loopaudit.core.events import Batch, Call
 from loopaudit.core.findings import Action, Decision
-from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy
+from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.kit.arguments import js_sorted_key
 from loopaudit.policies.kit.tracing import allow
 from loopaudit.policies.kit.utf16 import units, words
@@ -69,20 +68,12 @@ TOOLS_KEPT: Final = 4096
 """Tools per generation whose last round is remembered."""
 
 
-@dataclass(frozen=True, slots=True)
 class OpenrouterAgentParams(Params):
     """The ladder of the original; its rung ``steer`` is off there and left out."""
 
-    observe: int = 2
-    block: int = 3
-    stop: int = 6
-
-    DOCS: ClassVar[Mapping[str, str]] = {
-        "observe": "rounds, or repetitions of text, from which it is reported",
-        "block": "rounds from which the call is refused",
-        "stop": "rounds, or repetitions of text, from which the run ends",
-    }
-    BOUNDS: ClassVar[Mapping[str, tuple[int, int]]] = {"observe": (1, 1000), "block": (1, 1000), "stop": (1, 1000)}
+    observe: Annotated[int, param("rounds, or repetitions of text, from which it is reported", 1, 1000)] = 2
+    block: Annotated[int, param("rounds from which the call is refused", 1, 1000)] = 3
+    stop: Annotated[int, param("rounds, or repetitions of text, from which the run ends", 1, 1000)] = 6
 
 
 class OpenrouterAgentGuard(Guard):

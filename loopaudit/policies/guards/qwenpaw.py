@@ -36,13 +36,12 @@ Source
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from collections.abc import Iterable
+from typing import Annotated, Any, Final
 
 from loopaudit.core.events import TEXT, Batch, Call, Turn
 from loopaudit.core.findings import Action, Decision
-from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy
+from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.kit.tracing import allow_all
 
 EARLY: Final = 100
@@ -52,27 +51,15 @@ SURELY_SEEN: Final = 2 * 6 * (EARLY + 1) + 8
 """Characters that two strings of that length take at most in JSON, with all of them escaped."""
 
 
-@dataclass(frozen=True, slots=True)
 class QwenpawParams(Params):
     """The original's defaults."""
 
-    window: int = 3
-    nudge_at: int = 3
-    halt_at: int = 4
-    prefix: int = 2048
-
-    DOCS: ClassVar[Mapping[str, str]] = {
-        "window": "how many equal calls in a row are a hit; the first hit counts as that many",
-        "nudge_at": "the hits from which on the prompt is rewritten",
-        "halt_at": "the hits from which on the turn stops",
-        "prefix": "how many characters of the argument text are compared",
-    }
-    BOUNDS: ClassVar[Mapping[str, tuple[int, int]]] = {
-        "window": (1, 100_000),
-        "nudge_at": (1, 100_000),
-        "halt_at": (1, 100_000),
-        "prefix": (1, 1_000_000),
-    }
+    window: Annotated[
+        int, param("how many equal calls in a row are a hit; the first hit counts as that many", 1, 100_000)
+    ] = 3
+    nudge_at: Annotated[int, param("the hits from which on the prompt is rewritten", 1, 100_000)] = 3
+    halt_at: Annotated[int, param("the hits from which on the turn stops", 1, 100_000)] = 4
+    prefix: Annotated[int, param("how many characters of the argument text are compared", 1, 1_000_000)] = 2048
 
 
 class QwenpawGuard(Guard):

@@ -37,13 +37,12 @@ Source
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from collections.abc import Iterable
+from typing import Annotated, Any, Final
 
 from loopaudit.core.events import Batch, Call
 from loopaudit.core.findings import Action, Decision
-from loopaudit.policies.contract import Context, Guard, Origin, Params, Policy
+from loopaudit.policies.contract import Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.kit.arguments import js_sorted_key, js_value
 from loopaudit.policies.kit.json_dialects import js_text
 from loopaudit.policies.kit.tracing import allow
@@ -52,18 +51,15 @@ MCP: Final = ("mcp__", "mcp--")
 """How names of tools begin that an MCP server offers."""
 
 
-@dataclass(frozen=True, slots=True)
 class RooCodeParams(Params):
     """The default of the original's setting."""
 
-    consecutive_mistake_limit: int = 3
-    check_mcp: bool = False
-
-    DOCS: ClassVar[Mapping[str, str]] = {
-        "consecutive_mistake_limit": "how many repeats of a call are refused; 0 switches the guard off",
-        "check_mcp": "whether calls of MCP tools are looked at too, which the original does not do",
-    }
-    BOUNDS: ClassVar[Mapping[str, tuple[int, int]]] = {"consecutive_mistake_limit": (0, 100_000)}
+    consecutive_mistake_limit: Annotated[
+        int, param("how many repeats of a call are refused; 0 switches the guard off", 0, 100_000)
+    ] = 3
+    check_mcp: Annotated[
+        bool, param("whether calls of MCP tools are looked at too, which the original does not do")
+    ] = False
 
 
 class RooCodeGuard(Guard):

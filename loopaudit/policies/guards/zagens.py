@@ -67,16 +67,15 @@ Source
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import ClassVar, Final, Literal
+from collections.abc import Iterable
+from typing import Annotated, Final, Literal
 
 from loopaudit.core.bounded import Counts
 from loopaudit.core.canonical import call_key
 from loopaudit.core.events import Batch, Call, Turn
 from loopaudit.core.findings import Action, Decision
 from loopaudit.core.tools import Vocabulary
-from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy
+from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 
 LISTED: Final = frozenset({"write_file", "edit_file", "apply_patch", "create_dirs", "batch_edit", "refactor_imports"})
 """The names of the first version."""
@@ -99,33 +98,22 @@ def writes_state(name: str) -> bool:
     return lowered in SHELLS or any(part in lowered for part in PARTS)
 
 
-@dataclass(frozen=True, slots=True)
 class ZagensParams(Params):
     """Thresholds of the seed version."""
 
-    identical_call_block_threshold: int = 3
-    failure_warn_threshold: int = 3
-    failure_halt_threshold: int = 8
-    state_changes: StateChanges = "by_name"
-    continuations: int = 0
-
-    DOCS: ClassVar[Mapping[str, str]] = {
-        "identical_call_block_threshold": "the identical attempt of a turn from which on a call is blocked",
-        "failure_warn_threshold": "the failure in a row of one tool that is a warning",
-        "failure_halt_threshold": "the failure in a row of one tool from which on the turn ends",
-        "state_changes": "which successes forget the attempts: by_name, listed (six names only) or never",
-        "continuations": "how many halts per turn become a request for another approach instead",
-    }
-    BOUNDS: ClassVar[Mapping[str, tuple[int, int]]] = {
-        "identical_call_block_threshold": (1, 100_000),
-        "failure_warn_threshold": (1, 100_000),
-        "failure_halt_threshold": (1, 100_000),
-        "continuations": (0, 1000),
-    }
-
-    def __post_init__(self) -> None:
-        if self.state_changes not in ("by_name", "listed", "never"):
-            raise ValueError(f"state_changes is by_name, listed or never, not {self.state_changes!r}")
+    identical_call_block_threshold: Annotated[
+        int, param("the identical attempt of a turn from which on a call is blocked", 1, 100_000)
+    ] = 3
+    failure_warn_threshold: Annotated[int, param("the failure in a row of one tool that is a warning", 1, 100_000)] = 3
+    failure_halt_threshold: Annotated[
+        int, param("the failure in a row of one tool from which on the turn ends", 1, 100_000)
+    ] = 8
+    state_changes: Annotated[
+        StateChanges, param("which successes forget the attempts: by_name, listed (six names only) or never")
+    ] = "by_name"
+    continuations: Annotated[
+        int, param("how many halts per turn become a request for another approach instead", 0, 1000)
+    ] = 0
 
 
 class ZagensGuard(Guard):

@@ -52,13 +52,12 @@ Source
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import ClassVar, Final
+from collections.abc import Iterable
+from typing import Annotated, Final
 
 from loopaudit.core.events import Batch, Call, Result, Turn
 from loopaudit.core.findings import Action, Decision
-from loopaudit.policies.contract import Context, Guard, Origin, Params, Policy
+from loopaudit.policies.contract import Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.kit.cycles import Cycles, Streak
 from loopaudit.policies.kit.results import head
 from loopaudit.policies.kit.tracing import allow
@@ -67,27 +66,13 @@ LADDER: Final = ((Action.WARN, "warn"), (Action.NUDGE, "block"), (Action.STOP, "
 """What a rule does at its threshold, one above it, and two and more above it."""
 
 
-@dataclass(frozen=True, slots=True)
 class ZeroclawParams(Params):
     """``window`` and ``max_repeats`` are settings of the original, the others constants."""
 
-    window: int = 20
-    max_repeats: int = 3
-    ping_pong_cycles: int = 4
-    no_progress: int = 5
-
-    DOCS: ClassVar[Mapping[str, str]] = {
-        "window": "how many successful calls of the turn are remembered",
-        "max_repeats": "how many equal calls in a row are warned of",
-        "ping_pong_cycles": "how many pairs of two tools in turn are warned of",
-        "no_progress": "how many calls of one tool with the same result are warned of",
-    }
-    BOUNDS: ClassVar[Mapping[str, tuple[int, int]]] = {
-        "window": (1, 100_000),
-        "max_repeats": (1, 100_000),
-        "ping_pong_cycles": (1, 100_000),
-        "no_progress": (1, 100_000),
-    }
+    window: Annotated[int, param("how many successful calls of the turn are remembered", 1, 100_000)] = 20
+    max_repeats: Annotated[int, param("how many equal calls in a row are warned of", 1, 100_000)] = 3
+    ping_pong_cycles: Annotated[int, param("how many pairs of two tools in turn are warned of", 1, 100_000)] = 4
+    no_progress: Annotated[int, param("how many calls of one tool with the same result are warned of", 1, 100_000)] = 5
 
 
 class ZeroclawGuard(Guard):

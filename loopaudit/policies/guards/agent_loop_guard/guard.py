@@ -49,46 +49,26 @@ Source
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import ClassVar, Final
+from collections.abc import Iterable
+from typing import Annotated, Final
 
 from loopaudit.core.events import Batch, Turn
 from loopaudit.core.findings import Action, Decision
-from loopaudit.policies.contract import Context, Guard, Origin, Params, Policy
+from loopaudit.policies.contract import Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.guards.agent_loop_guard.votes import HIT, Entry, Votes
 
 DEFERRED: Final = 8
 """Calls in a row of which it is not asked at once whether they are hits."""
 
 
-@dataclass(frozen=True, slots=True)
 class AgentLoopGuardParams(Params):
     """The package's defaults."""
 
-    window: int = 10
-    similarity: float = 0.85
-    warn_at: int = 2
-    stop_at: int = 4
-    escalate_at: int = 6
-
-    DOCS: ClassVar[Mapping[str, str]] = {
-        "window": "how many calls are looked at, the new one among them",
-        "similarity": "the similarity of two texts from which on they count as alike, 0 to 1",
-        "warn_at": "the hit in a row from which on the guard warns",
-        "stop_at": "the hit in a row from which on the turn ends",
-        "escalate_at": "the hit in a row from which on a person is asked for",
-    }
-    BOUNDS: ClassVar[Mapping[str, tuple[int, int]]] = {
-        "window": (2, 1000),
-        "warn_at": (1, 100_000),
-        "stop_at": (1, 100_000),
-        "escalate_at": (1, 100_000),
-    }
-
-    def __post_init__(self) -> None:
-        if not 0.0 <= self.similarity <= 1.0:
-            raise ValueError(f"similarity is between 0 and 1, not {self.similarity}")
+    window: Annotated[int, param("how many calls are looked at, the new one among them", 2, 1000)] = 10
+    similarity: Annotated[float, param("the similarity of two texts from which on they count as alike", 0, 1)] = 0.85
+    warn_at: Annotated[int, param("the hit in a row from which on the guard warns", 1, 100_000)] = 2
+    stop_at: Annotated[int, param("the hit in a row from which on the turn ends", 1, 100_000)] = 4
+    escalate_at: Annotated[int, param("the hit in a row from which on a person is asked for", 1, 100_000)] = 6
 
 
 class AgentLoopGuardGuard(Guard):

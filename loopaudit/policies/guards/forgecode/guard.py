@@ -41,9 +41,7 @@ Source
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Iterable
 
 from loopaudit.core.events import Batch
 from loopaudit.core.findings import Action, Decision
@@ -52,11 +50,8 @@ from loopaudit.policies.guards.forgecode.repeats import Repetitions, repeated
 from loopaudit.policies.kit.tracing import allow_all
 
 
-@dataclass(frozen=True, slots=True)
 class ForgecodeParams(Params):
     """None: three repetitions are fixed."""
-
-    DOCS: ClassVar[Mapping[str, str]] = {}
 
 
 class ForgecodeGuard(Guard):

@@ -71,15 +71,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, ClassVar, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from loopaudit.core.canonical import digest, dump
 from loopaudit.core.events import TOKEN_LIMIT, Batch, Call, Result, Turn
 from loopaudit.core.findings import Action, Decision
 from loopaudit.core.text import one_line
-from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy
+from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.guards.moltis.arguments import Rejection, check, coerce
 from loopaudit.policies.guards.moltis.failures import Failure
 
@@ -89,26 +88,15 @@ NO_WORDS: Final = ("without words",)
 """Stands for the text that later versions give to a failure without one."""
 
 
-@dataclass(frozen=True, slots=True)
 class MoltisParams(Params):
     """Settings of the seed version."""
 
-    window: int = 3
-    strip_on_second_fire: bool = True
-    validator: Validator = "base"
-    wordless_match: bool = False
-
-    DOCS: ClassVar[Mapping[str, str]] = {
-        "window": "how many failures must match; 0 switches the detector off",
-        "strip_on_second_fire": "whether a second match takes the tools away for one reply",
-        "validator": "which check of the arguments runs before a call: base, latest or off",
-        "wordless_match": "whether failures without an error text have the same one",
-    }
-    BOUNDS: ClassVar[Mapping[str, tuple[int, int]]] = {"window": (0, 1000)}
-
-    def __post_init__(self) -> None:
-        if self.validator not in ("base", "latest", "off"):
-            raise ValueError(f"validator is base, latest or off, not {self.validator!r}")
+    window: Annotated[int, param("how many failures must match; 0 switches the detector off", 0, 1000)] = 3
+    strip_on_second_fire: Annotated[bool, param("whether a second match takes the tools away for one reply")] = True
+    validator: Annotated[Validator, param("which check of the arguments runs before a call: base, latest or off")] = (
+        "base"
+    )
+    wordless_match: Annotated[bool, param("whether failures without an error text have the same one")] = False
 
 
 class Stage(IntEnum):

@@ -52,14 +52,14 @@ Source
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import Annotated, Final
 
 from loopaudit.core.events import Batch, Call, Turn
 from loopaudit.core.findings import Action, Decision
 from loopaudit.core.tools import Vocabulary
-from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy
+from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.guards.openclaw.counts import STABLE, argument_churn, no_progress, ping_pong, unknown_run
 from loopaudit.policies.guards.openclaw.records import SENDERS, Record, Window, is_poll
 from loopaudit.policies.kit.arguments import js_sorted_key
@@ -70,30 +70,20 @@ WARNINGS_KEPT: Final = 256
 """Subjects of warnings that the original remembers, the oldest forgotten first."""
 
 
-@dataclass(frozen=True, slots=True)
 class OpenclawParams(Params):
     """Numbers of the newest version, which has them as constants; older ones let them be set."""
 
-    history_size: int = 30
-    warning_threshold: int = 10
-    critical_threshold: int = 20
-    global_circuit_breaker_threshold: int = 30
-    unknown_tool_threshold: int = 10
-
-    DOCS: ClassVar[Mapping[str, str]] = {
-        "history_size": "how many calls are remembered",
-        "warning_threshold": "the count from which a warning is given",
-        "critical_threshold": "the count of equal outcomes from which the response is refused",
-        "global_circuit_breaker_threshold": "the same for any kind of call, checked first",
-        "unknown_tool_threshold": "attempts at one unknown tool after which the response is refused",
-    }
-    BOUNDS: ClassVar[Mapping[str, tuple[int, int]]] = {
-        "history_size": (1, 1000),
-        "warning_threshold": (2, 1000),
-        "critical_threshold": (2, 1000),
-        "global_circuit_breaker_threshold": (2, 1000),
-        "unknown_tool_threshold": (1, 1000),
-    }
+    history_size: Annotated[int, param("how many calls are remembered", 1, 1000)] = 30
+    warning_threshold: Annotated[int, param("the count from which a warning is given", 2, 1000)] = 10
+    critical_threshold: Annotated[
+        int, param("the count of equal outcomes from which the response is refused", 2, 1000)
+    ] = 20
+    global_circuit_breaker_threshold: Annotated[int, param("the same for any kind of call, checked first", 2, 1000)] = (
+        30
+    )
+    unknown_tool_threshold: Annotated[
+        int, param("attempts at one unknown tool after which the response is refused", 1, 1000)
+    ] = 10
 
 
 @dataclass(frozen=True, slots=True)

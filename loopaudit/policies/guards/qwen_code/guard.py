@@ -57,15 +57,14 @@ Source
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import ClassVar, Final
+from collections.abc import Iterable
+from typing import Annotated, Final
 
 from loopaudit.core.bounded import Counts
 from loopaudit.core.events import Batch, Call, Turn
 from loopaudit.core.findings import Action, Decision
 from loopaudit.core.tools import Vocabulary
-from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy
+from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.guards.qwen_code.git_overview import is_overview
 from loopaudit.policies.kit.arguments import js_sorted_key
 from loopaudit.policies.kit.chanting import QwenChanting
@@ -96,20 +95,16 @@ STAGNATION_LIMIT: Final = 8
 HARD_CAP_FACTOR: Final = 10
 
 
-@dataclass(frozen=True, slots=True)
 class QwenCodeParams(Params):
     """Settings of the original's ``model`` section, with the command line's defaults."""
 
-    skip_loop_detection: bool = True
-    max_tool_calls_per_turn: int = 100
-    explicit_cap: bool = False
-
-    DOCS: ClassVar[Mapping[str, str]] = {
-        "skip_loop_detection": "leave the heuristics out, as the command line does by default",
-        "max_tool_calls_per_turn": "calls of a turn up to which the cap says nothing; 0 for no cap",
-        "explicit_cap": "whether a user set the cap, so that it holds without any sign of repetition",
-    }
-    BOUNDS: ClassVar[Mapping[str, tuple[int, int]]] = {"max_tool_calls_per_turn": (0, 1_000_000)}
+    skip_loop_detection: Annotated[bool, param("leave the heuristics out, as the command line does by default")] = True
+    max_tool_calls_per_turn: Annotated[
+        int, param("calls of a turn up to which the cap says nothing; 0 for no cap", 0, 1_000_000)
+    ] = 100
+    explicit_cap: Annotated[
+        bool, param("whether a user set the cap, so that it holds without any sign of repetition")
+    ] = False
 
 
 class QwenCodeGuard(Guard):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Iterator
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +12,16 @@ import orjson
 from loopaudit.core.canonical import NOT_JSON, call_key, parse, text_key
 from loopaudit.core.events import TEXT, Batch, Call, Result, Turn
 from loopaudit.core.findings import Action
-from loopaudit.policies.contract import Context, Policy
+from loopaudit.policies.contract import Context, Policy, parameters
 from tests.places import DATA, SHARED_CONFORMANCE
 
 FOLDER = SHARED_CONFORMANCE
+
+COUNTING = frozenset(
+    "agent-loop-guard atomcode cline deepseek-tui hermes-agent kimi-cli koda moltis openclaw openrouter-agent roo-code "
+    "zagens".split()
+)
+"""Guards whose vectors have more than a bare `allow` of what is let through: a count, or another rule's outcome."""
 
 
 def committed(name: str) -> list[dict[str, Any]]:
@@ -61,7 +66,7 @@ def batches(events: list[dict[str, Any]]) -> Iterator[Turn | Batch]:
 def params_for(policy: Policy, vector: dict[str, Any]) -> Any:
     """The policy's parameters with the vector's settings, by snake-case names."""
     config = vector.get("config") or {}
-    known = {f.name for f in fields(policy.params)}
+    known = parameters(policy.params)
     given = {}
     for name, value in config.items():
         snake = "".join("_" + c.lower() if c.isupper() else c for c in name)
@@ -72,7 +77,8 @@ def params_for(policy: Policy, vector: dict[str, Any]) -> Any:
 
 def decisions(policy: Policy, vector: dict[str, Any], *, silent_after_stop: bool) -> list[dict[str, Any]]:
     """One row per batch: ``{"batch": ..., "calls": [...]}`` with the guard's own words."""
-    context = Context(enforced=True, trace=True, schemas=vector.get("tools") or {})
+    traced = policy.id in COUNTING
+    context = Context(enforced=True, trace=traced, schemas=vector.get("tools") or {})
     guard = policy.start(params_for(policy, vector), context)
     rows = []
     stopped = False
@@ -84,6 +90,7 @@ def decisions(policy: Policy, vector: dict[str, Any], *, silent_after_stop: bool
         calls: list[dict[str, Any]] = [{"action": "skip", "rule": "none", "count": 0} for _ in event.calls]
         whole: dict[str, Any] | None = None
         if not (stopped and silent_after_stop):
+            skipped = 0
             for decision in guard.judge(event):
                 row = {"action": decision.own_word, "rule": decision.rule, "count": decision.count}
                 row.update(decision.details or {})
@@ -94,5 +101,11 @@ def decisions(policy: Policy, vector: dict[str, Any], *, silent_after_stop: bool
                 else:
                     calls[decision.position] = row
                 stopped = stopped or decision.action == Action.STOP
+                skipped = decision.skipped
+            if not traced:
+                # What the guard let through, up to where it ended the response.
+                for row in calls[: len(calls) - skipped]:
+                    if row["action"] == "skip":
+                        row["action"] = "allow"
         rows.append({"batch": whole, "calls": calls})
     return rows

@@ -44,7 +44,6 @@ from loopaudit.core.events import Batch
 from loopaudit.core.findings import Action, Decision
 from loopaudit.policies.contract import Context, Guard, Origin, Params, Policy
 from loopaudit.policies.kit.arguments import py_equal_key
-from loopaudit.policies.kit.tracing import allow
 
 
 class CrewaiParams(Params):
@@ -55,7 +54,6 @@ class CrewaiGuard(Guard):
     """The last successful call."""
 
     def __init__(self, params: CrewaiParams, context: Context) -> None:
-        self._trace = context.trace
         self._last: bytes | None = None
 
     def judge(self, batch: Batch) -> Iterable[Decision]:
@@ -63,9 +61,9 @@ class CrewaiGuard(Guard):
         for position, call in enumerate(batch.calls):
             key = py_equal_key(call)
             if key == self._last:
-                decisions.append(Decision(Action.BLOCK, "repeated_usage", position, 2, "block", call.name))
-            elif self._trace:
-                decisions.append(allow(call, position))
+                decisions.append(
+                    Decision(Action.BLOCK, "repeated_usage", position, count=2, own_word="block", tool=call.name)
+                )
             result = call.result
             if result is not None and not result.failed:
                 # For a refused call this changes nothing: it equals the last success.

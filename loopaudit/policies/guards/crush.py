@@ -48,7 +48,6 @@ from loopaudit.core.events import Batch, Call, Turn
 from loopaudit.core.findings import Action, Decision
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.kit.results import said
-from loopaudit.policies.kit.tracing import allow_all
 
 Mark = bytes | tuple[bytes, ...] | None
 """Equal for steps with equal calls; ``None`` for a step without a signature."""
@@ -66,7 +65,6 @@ class CrushGuard(Guard):
 
     def __init__(self, params: CrushParams, context: Context) -> None:
         self._max = params.max_repeats
-        self._trace = context.trace
         self._window = params.window
         self._marks: deque[Mark] = deque(maxlen=params.window)
         self._steps: deque[list[Call]] = deque(maxlen=params.window)
@@ -82,12 +80,7 @@ class CrushGuard(Guard):
         self._steps.append(calls)
         # One that stands more than n times leaves no room for so many different ones.
         looping = len(marks) == self._window and len(set(marks)) <= self._window - self._max and self._looping()
-        if not looping and not self._trace:
-            return NOTHING
-        decisions = allow_all(calls) if self._trace else []
-        if looping:
-            decisions.append(Decision(Action.STOP, "repeated_interaction", -1, 0, "halt"))
-        return decisions
+        return (Decision(Action.STOP, "repeated_interaction", own_word="halt"),) if looping else NOTHING
 
     def _looping(self) -> bool:
         for mark, count in Counter(self._marks).items():

@@ -43,7 +43,6 @@ from loopaudit.core.findings import Action, Decision
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.kit.arguments import go_key
 from loopaudit.policies.kit.cycles import Streak
-from loopaudit.policies.kit.tracing import allow_all
 
 
 class DockerAgentParams(Params):
@@ -59,7 +58,6 @@ class DockerAgentGuard(Guard):
 
     def __init__(self, params: DockerAgentParams, context: Context) -> None:
         self._limit = params.max_consecutive_tool_calls or 5
-        self._trace = context.trace
         self._run: Streak[bytes | tuple[bytes, ...]] = Streak()
 
     def turn(self, turn: Turn) -> None:
@@ -71,10 +69,10 @@ class DockerAgentGuard(Guard):
             return NOTHING
         count = self._run.push(go_key(calls[0]) if len(calls) == 1 else tuple(map(go_key, calls)))
         if count < self._limit:
-            return allow_all(calls) if self._trace else NOTHING
+            return NOTHING
         self._run.clear()
-        halt = Decision(Action.STOP, "consecutive_identical_batch", -1, count, "halt", calls[0].name)
-        return [*allow_all(calls), halt] if self._trace else [halt]
+        tool = calls[0].name
+        return (Decision(Action.STOP, "consecutive_identical_batch", count=count, own_word="halt", tool=tool),)
 
 
 def message(decision: Decision) -> str:

@@ -42,7 +42,6 @@ from loopaudit.core.findings import Action, Decision
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.kit.arguments import py_dump_key
 from loopaudit.policies.kit.cycles import Cycles
-from loopaudit.policies.kit.tracing import allow_all
 
 
 class ExoclawParams(Params):
@@ -61,7 +60,6 @@ class ExoclawGuard(Guard):
         self._critical = params.critical_threshold
         self._laps = params.ping_pong_laps
         self._most = params.max_iterations
-        self._trace = context.trace
         self._calls: Cycles[bytes] = Cycles(2, params.history_size)
         self._iterations = 0
 
@@ -75,9 +73,8 @@ class ExoclawGuard(Guard):
             calls.push(py_dump_key(call))
         self._iterations += 1
         if self._iterations < self._most and not (calls.repeating and self._repeats()):
-            return allow_all(batch.calls) if self._trace else NOTHING
-        halt = Decision(Action.STOP, "pattern", -1, 0, "halt")
-        return [*allow_all(batch.calls), halt] if self._trace else [halt]
+            return NOTHING
+        return (Decision(Action.STOP, "pattern", own_word="halt"),)
 
     def _repeats(self) -> bool:
         equal = self._calls.tail(1)

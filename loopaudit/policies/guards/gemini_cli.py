@@ -58,7 +58,6 @@ from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params,
 from loopaudit.policies.kit.arguments import js_key, js_sorted_key
 from loopaudit.policies.kit.chanting import GeminiChanting
 from loopaudit.policies.kit.cycles import Cycles
-from loopaudit.policies.kit.tracing import allow
 
 CALLS: Final = "consecutive_identical_tool_calls"
 TEXT: Final = "chanting_identical_sentences"
@@ -77,7 +76,6 @@ class GeminiCliGuard(Guard):
     def __init__(self, params: GeminiCliParams, context: Context) -> None:
         self._params = params
         self._enforced = context.enforced
-        self._trace = context.trace
         window = params.laps * params.longest_cycle
         self._cycles: Cycles[bytes] = Cycles(params.longest_cycle, window)
         """Cycles of calls whose arguments differ in key order at most."""
@@ -106,8 +104,6 @@ class GeminiCliGuard(Guard):
                 decisions.append(self._strike(CALLS, position, call.name, len(calls) - position - 1))
                 if self._enforced:
                     break
-            elif self._trace:
-                decisions.append(allow(call, position))
         return decisions or NOTHING
 
     def _is_cycle(self) -> bool:
@@ -122,7 +118,8 @@ class GeminiCliGuard(Guard):
     def _strike(self, rule: str, position: int, tool: str, skipped: int) -> Decision:
         self._strikes += 1
         action, word = (Action.NUDGE, "nudge") if self._strikes == 1 else (Action.STOP, "halt")
-        return Decision(action, rule, position, self._strikes, word, tool, skipped if self._enforced else 0)
+        skipped = skipped if self._enforced else 0
+        return Decision(action, rule, position, count=self._strikes, own_word=word, tool=tool, skipped=skipped)
 
 
 def message(decision: Decision) -> str:

@@ -59,7 +59,6 @@ from loopaudit.core.findings import Action, Decision
 from loopaudit.core.tools import Vocabulary, literal
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.kit.cycles import Streak
-from loopaudit.policies.kit.tracing import allow, allow_all
 
 WRITES: Final = ("write", "edit")
 """Tools after which a file may be read again."""
@@ -101,7 +100,6 @@ class GooseGuard(Guard):
         self._tool = context.tool
         self._paths_under = ("path",) if context.tool is literal else ("path", "file_path", "filePath")
         self._enforced = context.enforced
-        self._trace = context.trace
         self._run: Streak[bytes] = Streak()
         self._failed: Call | None = None
         """The first call of the row of equal errors."""
@@ -113,7 +111,7 @@ class GooseGuard(Guard):
     def judge(self, batch: Batch) -> Iterable[Decision]:
         calls = batch.calls
         if not self._params.keeps_state:
-            return allow_all(calls) if self._trace else NOTHING
+            return NOTHING
         refused: Refused = {}
         if self._limit is not None:
             self._repeated(calls, self._limit, refused)
@@ -123,12 +121,10 @@ class GooseGuard(Guard):
         decisions: list[Decision] = []
         for position, call in enumerate(calls):
             if refused and position in refused:
-                found = refused[position]
-                decisions.append(Decision(Action.BLOCK, found[0], position, found[1], "block", call.name))
+                rule, count = refused[position]
+                decisions.append(Decision(Action.BLOCK, rule, position, count=count, own_word="block", tool=call.name))
                 if self._enforced:
                     continue
-            elif self._trace:
-                decisions.append(allow(call, position))
             self._outcome(call)
         return decisions
 

@@ -56,7 +56,6 @@ from loopaudit.core.canonical import text_key
 from loopaudit.core.events import Batch, Call, Turn
 from loopaudit.core.findings import Action, Decision
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
-from loopaudit.policies.kit.tracing import allow_all
 
 Format = Literal["markdown", "tool"]
 
@@ -96,7 +95,6 @@ class GptmeGuard(Guard):
 
     def __init__(self, params: GptmeParams, context: Context) -> None:
         self._params = params
-        self._trace = context.trace
         self._names_only = params.tool_format == "tool"
         self._run: list[bytes] | list[str] = []
         self._calls: list[Call] = []
@@ -125,19 +123,16 @@ class GptmeGuard(Guard):
         self._calls = calls
         self._length += 1
         self._just_nudged = False
-        decisions = allow_all(calls) if self._trace else []
-        if self._length >= self._params.repeat_threshold:
-            decisions.extend(self._escalate(calls))
-        return decisions
+        return self._escalate(calls) if self._length >= self._params.repeat_threshold else NOTHING
 
     def _escalate(self, calls: Sequence[Call]) -> Iterable[Decision]:
         if self._nudges < self._params.escalate_max:
             self._nudges += 1
             self._just_nudged = True
             details = {"reason": likely_cause(calls)}
-            yield Decision(Action.NUDGE, "stuck", -1, self._length, "nudge", details=details)
+            yield Decision(Action.NUDGE, "stuck", count=self._length, own_word="nudge", details=details)
         elif not self._params.interactive:
-            yield Decision(Action.STOP, "stuck", -1, 0, "halt")
+            yield Decision(Action.STOP, "stuck", own_word="halt")
 
 
 def _mark(call: Call) -> bytes:

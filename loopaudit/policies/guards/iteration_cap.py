@@ -52,7 +52,6 @@ from typing import Annotated, Literal
 from loopaudit.core.events import Batch, Turn
 from loopaudit.core.findings import Action, Decision
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
-from loopaudit.policies.kit.tracing import allow_all
 
 Unit = Literal["responses", "calls", "supersteps"]
 Scope = Literal["turn", "session"]
@@ -74,7 +73,6 @@ class IterationCapGuard(Guard):
         self._unit = params.unit
         self._per_turn = params.per == "turn"
         self._enforced = context.enforced
-        self._trace = context.trace
         self._count = 0
         self._spoken = False
 
@@ -92,22 +90,22 @@ class IterationCapGuard(Guard):
         else:
             self._count += 2 if calls and self._unit == "supersteps" else 1
             reached = self._count >= self._cap and bool(calls)
-        decisions = allow_all(calls) if self._trace else []
         if not reached or self._spoken:
-            return decisions or NOTHING
+            return NOTHING
         self._spoken = True
         if self._unit == "calls":
             # Over a session the limit may long be reached when a turn begins.
             position = max(self._cap - before, 0)
-            stop = Decision(Action.STOP, "cap", position, before + position + 1, "stop", calls[position].name)
+            stop = Decision(Action.STOP, "cap", position, count=before + position + 1, own_word="stop")
+            stop.tool = calls[position].name
             stop.skipped = len(calls) - position - 1
         else:
-            stop = Decision(Action.STOP, "cap", -1, self._count, "stop")
+            stop = Decision(Action.STOP, "cap", count=self._count, own_word="stop")
             if self._unit == "supersteps" and self._count > self._cap:
                 stop.skipped = len(calls)
         if not self._enforced:
             stop.skipped = 0
-        return [*decisions, stop]
+        return (stop,)
 
 
 def message(decision: Decision) -> str:

@@ -46,7 +46,6 @@ from loopaudit.core.findings import Action, Decision
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.kit.arguments import js_key
 from loopaudit.policies.kit.cycles import Streak
-from loopaudit.policies.kit.tracing import allow, allow_all
 
 
 class OpencodeParams(Params):
@@ -64,7 +63,6 @@ class OpencodeGuard(Guard):
     def __init__(self, params: OpencodeParams, context: Context) -> None:
         self._threshold = params.threshold
         self._across = params.across_steps
-        self._trace = context.trace
         self._run: Streak[bytes] = Streak()
 
     def turn(self, turn: Turn) -> None:
@@ -74,14 +72,13 @@ class OpencodeGuard(Guard):
         calls = batch.calls
         if not self._across:
             if len(calls) < self._threshold:
-                return allow_all(calls) if self._trace else NOTHING
+                return NOTHING
             self._run.clear()
         decisions: list[Decision] = []
         for position, call in enumerate(calls):
             if self._run.push(js_key(call)) >= self._threshold:
-                decisions.append(Decision(Action.ASK, "doom_loop", position, self._threshold, "ask", call.name))
-            elif self._trace:
-                decisions.append(allow(call, position))
+                ask = Decision(Action.ASK, "doom_loop", position, count=self._threshold, own_word="ask", tool=call.name)
+                decisions.append(ask)
         return decisions
 
 

@@ -56,7 +56,6 @@ from loopaudit.core.findings import Action, Decision
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.kit.arguments import py_equal_key
 from loopaudit.policies.kit.openhands import Observation, alike, alike_two_apart, thought
-from loopaudit.policies.kit.tracing import allow_all
 
 ACTION: Final = 0
 OBSERVATION: Final = 1
@@ -88,7 +87,6 @@ class OpenhandsSdkGuard(Guard):
 
     def __init__(self, params: OpenhandsSdkParams, context: Context) -> None:
         self._params = params
-        self._trace = context.trace
         self._view: deque[tuple[int, object]] = deque(maxlen=VIEW)
         self._actions: deque[tuple[int, object]] = deque(maxlen=3)
         """The newest actions once more: most checks end at a look at these."""
@@ -108,8 +106,6 @@ class OpenhandsSdkGuard(Guard):
             self._view.append((MESSAGE, None))
             self._messages += 1
         said = self._check() if self._may_be_stuck() else None
-        if self._trace:
-            return [*allow_all(batch.calls), *(() if said is None else (said,))]
         return NOTHING if said is None else (said,)
 
     def _take(self, batch: Batch) -> None:
@@ -145,7 +141,7 @@ class OpenhandsSdkGuard(Guard):
         if streak == params.action_error and not self._nudged:
             self._nudged = True
             self._view.append((NOTICE, None))
-            return Decision(Action.NUDGE, "action_error", -1, streak, "nudge")
+            return Decision(Action.NUDGE, "action_error", count=streak, own_word="nudge")
         if len(view) < LEAST_EVENTS:
             return None
         same = params.action_observation
@@ -182,7 +178,7 @@ class OpenhandsSdkGuard(Guard):
 
     @staticmethod
     def _stuck(rule: str) -> Decision:
-        return Decision(Action.STOP, rule, -1, 0, "halt")
+        return Decision(Action.STOP, rule, own_word="halt")
 
 
 def message(decision: Decision) -> str:

@@ -59,7 +59,6 @@ from loopaudit.core.tools import Vocabulary
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.kit.arguments import py_equal_key
 from loopaudit.policies.kit.openhands import Observation, alike, alike_two_apart, thought
-from loopaudit.policies.kit.tracing import allow
 
 SHELL: Final = "execute_bash"
 LEAST_EVENTS: Final = 3
@@ -92,7 +91,6 @@ class OpenhandsV0Guard(Guard):
         self._headless = params.headless_mode
         self._tool = context.tool
         self._enforced = context.enforced
-        self._trace = context.trace
         self._begin()
 
     def _begin(self) -> None:
@@ -125,9 +123,6 @@ class OpenhandsV0Guard(Guard):
                     if self._enforced:
                         decision.skipped = len(batch.calls) - position - 1
                         break
-                    continue
-            if self._trace:
-                decisions.append(allow(call, position))
         return decisions or NOTHING
 
     def _say(self, text: str) -> None:
@@ -183,7 +178,7 @@ class OpenhandsV0Guard(Guard):
 
     @staticmethod
     def _halt(rule: str, position: int, tool: str) -> Decision:
-        return Decision(Action.STOP, rule, position, COUNTS[rule], "halt", tool)
+        return Decision(Action.STOP, rule, position, count=COUNTS[rule], own_word="halt", tool=tool)
 
 
 def _is_error(observation: Observation | tuple[str, bool]) -> bool:

@@ -42,7 +42,6 @@ from typing import Annotated, Any, Final
 from loopaudit.core.events import TEXT, Batch, Call, Turn
 from loopaudit.core.findings import Action, Decision
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
-from loopaudit.policies.kit.tracing import allow_all
 
 EARLY: Final = 100
 """Characters of a name or a string that are compared without writing the arguments."""
@@ -68,7 +67,6 @@ class QwenpawGuard(Guard):
     def __init__(self, params: QwenpawParams, context: Context) -> None:
         self._params = params
         self._prefix = params.prefix
-        self._trace = context.trace
         self._last: Call | None = None
         self._run = 0
         self._hits = 0
@@ -88,16 +86,15 @@ class QwenpawGuard(Guard):
             self._run = self._run + 1 if same else 1
             self._last = call
         params = self._params
-        decisions = allow_all(calls) if self._trace else []
         if self._run < params.window:
             self._hits = 0
-            return decisions
+            return NOTHING
         self._hits = self._hits + 1 if self._hits else params.window
         if self._hits >= params.halt_at:
-            decisions.append(Decision(Action.STOP, "doom_loop", -1, self._hits, "halt"))
-        elif self._hits >= params.nudge_at:
-            decisions.append(Decision(Action.NUDGE, "doom_loop", -1, self._hits, "nudge"))
-        return decisions
+            return (Decision(Action.STOP, "doom_loop", count=self._hits, own_word="halt"),)
+        if self._hits >= params.nudge_at:
+            return (Decision(Action.NUDGE, "doom_loop", count=self._hits, own_word="nudge"),)
+        return NOTHING
 
 
 def same_beginning(call: Call, other: Call, size: int) -> bool:

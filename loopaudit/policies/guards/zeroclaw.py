@@ -60,7 +60,6 @@ from loopaudit.core.findings import Action, Decision
 from loopaudit.policies.contract import Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.kit.cycles import Cycles, Streak
 from loopaudit.policies.kit.results import head
-from loopaudit.policies.kit.tracing import allow
 
 LADDER: Final = ((Action.WARN, "warn"), (Action.NUDGE, "block"), (Action.STOP, "halt"))
 """What a rule does at its threshold, one above it, and two and more above it."""
@@ -84,7 +83,6 @@ class ZeroclawGuard(Guard):
         self._cycles = params.ping_pong_cycles
         self._same = params.no_progress
         self._enforced = context.enforced
-        self._trace = context.trace
         self._run: Streak[bytes] = Streak()
         self._names: Cycles[str] = Cycles(2, params.window)
         self._window: deque[Call] = deque(maxlen=params.window)
@@ -104,8 +102,6 @@ class ZeroclawGuard(Guard):
             result = call.result
             decision = None if result is None or result.failed else self._succeeded(call, result, position)
             if decision is None:
-                if self._trace:
-                    decisions.append(allow(call, position))
                 continue
             decisions.append(decision)
             if decision.action == Action.STOP and self._enforced:
@@ -146,7 +142,7 @@ class ZeroclawGuard(Guard):
 
 def _decide(rule: str, count: int, threshold: int, call: Call, position: int) -> Decision:
     action, word = LADDER[min(count - threshold, 2)]
-    return Decision(action, rule, position, count, word, call.name)
+    return Decision(action, rule, position, count=count, own_word=word, tool=call.name)
 
 
 def message(decision: Decision) -> str:

@@ -65,7 +65,9 @@ class AgentLoopGuardParams(Params):
     """The package's defaults."""
 
     window: Annotated[int, param("how many calls are looked at, the new one among them", 2, 1000)] = 10
-    similarity: Annotated[float, param("the similarity of two texts from which on they count as alike", 0, 1)] = 0.85
+    similarity: Annotated[
+        float, param("the similarity of two texts from which on they count as alike, 0 to 1", 0, 1)
+    ] = 0.85
     warn_at: Annotated[int, param("the hit in a row from which on the guard warns", 1, 100_000)] = 2
     stop_at: Annotated[int, param("the hit in a row from which on the turn ends", 1, 100_000)] = 4
     escalate_at: Annotated[int, param("the hit in a row from which on a person is asked for", 1, 100_000)] = 6

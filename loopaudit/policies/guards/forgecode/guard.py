@@ -47,7 +47,6 @@ from loopaudit.core.events import Batch
 from loopaudit.core.findings import Action, Decision
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy
 from loopaudit.policies.guards.forgecode.repeats import Repetitions, repeated
-from loopaudit.policies.kit.tracing import allow_all
 
 
 class ForgecodeParams(Params):
@@ -58,15 +57,12 @@ class ForgecodeGuard(Guard):
     """The calls of the conversation."""
 
     def __init__(self, params: ForgecodeParams, context: Context) -> None:
-        self._trace = context.trace
         self._calls = Repetitions()
 
     def judge(self, batch: Batch) -> Iterable[Decision]:
         for call in batch.calls:
             self._calls.push(call.key)
         said = self._check()
-        if self._trace:
-            return [*allow_all(batch.calls), *(() if said is None else (said,))]
         return NOTHING if said is None else (said,)
 
     def _check(self) -> Decision | None:
@@ -77,7 +73,7 @@ class ForgecodeGuard(Guard):
         count = repeated(self._calls.total, period, stretch)
         if count * period > self._calls.total:
             return None
-        return Decision(Action.NUDGE, "repeating_pattern", -1, count, "nudge")
+        return Decision(Action.NUDGE, "repeating_pattern", count=count, own_word="nudge")
 
 
 def message(decision: Decision) -> str:

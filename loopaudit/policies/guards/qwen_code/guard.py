@@ -70,7 +70,6 @@ from loopaudit.policies.kit.arguments import js_sorted_key
 from loopaudit.policies.kit.chanting import QwenChanting
 from loopaudit.policies.kit.cycles import Cycles, Streak
 from loopaudit.policies.kit.results import Outcomes
-from loopaudit.policies.kit.tracing import allow
 
 SAME: Final = "consecutive_identical_tool_calls"
 OVERVIEW: Final = "shell_command_stagnation"
@@ -114,7 +113,6 @@ class QwenCodeGuard(Guard):
         self._params = params
         self._tool = context.tool
         self._enforced = context.enforced
-        self._trace = context.trace
         self._heuristics = not params.skip_loop_detection
         self._chanting = QwenChanting()
         self._results: Outcomes[bytes] = Outcomes()
@@ -166,15 +164,20 @@ class QwenCodeGuard(Guard):
                 decisions.append(self._halt(rule, position, call.name, len(calls) - position - 1))
                 if self._enforced:
                     return decisions
-            elif self._trace:
-                decisions.append(allow(call, position))
         if tasks:
             decisions.extend(self._look_at_results(calls))
         return decisions or NOTHING
 
     def _halt(self, rule: str, position: int, tool: str, skipped: int, phase: str = "request") -> Decision:
-        skipped = skipped if self._enforced else 0
-        return Decision(Action.STOP, rule, position, 0, "halt", tool, skipped, {"phase": phase})
+        return Decision(
+            Action.STOP,
+            rule,
+            position,
+            own_word="halt",
+            tool=tool,
+            skipped=skipped if self._enforced else 0,
+            details={"phase": phase},
+        )
 
     # -- before a call ---------------------------------------------------------------------
 

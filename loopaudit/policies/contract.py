@@ -53,8 +53,8 @@ class Origin:
 class Context:
     """What the engine tells a guard about the replay.
 
-    ``enforced`` is the mode; ``trace`` asks for ALLOW decisions too (with the guard's count),
-    which only conformance tests need; ``tool`` gives a call's name in the guard's vocabulary;
+    ``enforced`` is the mode; ``trace`` asks the guards that count allowed calls for ALLOW decisions
+    too, which only their conformance tests need; ``tool`` gives a call's name in the guard's vocabulary;
     ``schemas`` are the JSON Schemas of the tools' arguments by recorded name.
     """
 

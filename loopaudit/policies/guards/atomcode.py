@@ -49,6 +49,7 @@ from loopaudit.core.events import Batch, Call, Turn
 from loopaudit.core.findings import Action, Decision
 from loopaudit.core.tools import Vocabulary
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
+from loopaudit.policies.kit.tracing import allow
 
 EDITS: Final = frozenset({"edit_file", "write_file", "create_file", "search_replace"})
 
@@ -103,7 +104,7 @@ class AtomcodeGuard(Guard):
                 decisions.append(self._block("identical_output", position, known, call))
             else:
                 if self._trace:
-                    decisions.append(Decision(Action.ALLOW, "none", position, known, "allow", call.name))
+                    decisions.append(allow(call, position, known))
                 self._record(call, known)
                 continue
             if not self._enforced:
@@ -112,7 +113,7 @@ class AtomcodeGuard(Guard):
 
     @staticmethod
     def _block(rule: str, position: int, count: int, call: Call) -> Decision:
-        return Decision(Action.BLOCK, rule, position, count, "block", call.name)
+        return Decision(Action.BLOCK, rule, position, count=count, own_word="block", tool=call.name)
 
     def _all_alike(self, key: bytes) -> bool:
         """Whether all entries of a key share output and success with the oldest of them."""

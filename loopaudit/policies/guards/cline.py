@@ -45,7 +45,7 @@ Source
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated
+from typing import Annotated, Final
 
 from loopaudit.core.events import Batch
 from loopaudit.core.findings import Action, Decision
@@ -53,6 +53,8 @@ from loopaudit.policies.contract import Context, Guard, Origin, Params, Policy, 
 from loopaudit.policies.kit.arguments import js_sorted_key
 from loopaudit.policies.kit.cycles import Streak
 from loopaudit.policies.kit.tracing import allow
+
+RULE: Final = "consecutive_identical"
 
 
 class ClineParams(Params):
@@ -83,16 +85,17 @@ class ClineGuard(Guard):
             count = self._run.push(js_sorted_key(call))
             if count >= self._hard:
                 skipped = len(calls) - position - 1 if self._enforced else 0
-                decisions.append(
-                    Decision(Action.STOP, "consecutive_identical", position, count, "halt", call.name, skipped)
-                )
+                halt = Decision(Action.STOP, RULE, position, count=count, own_word="halt", tool=call.name)
+                halt.skipped = skipped
+                decisions.append(halt)
                 if self._enforced:
                     self._mistakes = self._limit
                     if self._trace:
-                        decisions.append(Decision(Action.STOP, "consecutive_identical", -1, self._limit, "halt"))
+                        decisions.append(Decision(Action.STOP, RULE, count=self._limit, own_word="halt"))
                     return decisions
             elif count == self._soft:
-                decisions.append(Decision(Action.NUDGE, "consecutive_identical", position, count, "nudge", call.name))
+                note = Decision(Action.NUDGE, RULE, position, count=count, own_word="nudge", tool=call.name)
+                decisions.append(note)
             elif self._trace:
                 decisions.append(allow(call, position, count))
             result = call.result
@@ -104,7 +107,7 @@ class ClineGuard(Guard):
         if failed and failed == len(calls):
             self._mistakes += 1
             if self._mistakes >= self._limit:
-                decisions.append(Decision(Action.STOP, "consecutive_mistakes", -1, self._mistakes, "halt"))
+                decisions.append(Decision(Action.STOP, "consecutive_mistakes", count=self._mistakes, own_word="halt"))
         return decisions
 
 

@@ -100,13 +100,15 @@ class DeepseekTuiGuard(Guard):
             elif halt is None:
                 halt = outcome
             if blocked:
-                decisions.append(Decision(Action.BLOCK, "identical_call", position, count, "block", call.name))
+                decisions.append(
+                    Decision(Action.BLOCK, "identical_call", position, count=count, own_word="block", tool=call.name)
+                )
             elif self._trace:
                 decisions.append(allow(call, position))
             if outcome is not None and (blocked or self._trace):
                 decisions[-1].details = {"outcome": _row(outcome)}
         if halt is not None:
-            decisions.append(Decision(Action.STOP, halt.rule, -1, halt.count, halt.own_word, halt.tool))
+            decisions.append(Decision(Action.STOP, halt.rule, count=halt.count, own_word=halt.own_word, tool=halt.tool))
         return decisions
 
     def _outcome(self, call: Call, position: int, *, refused: bool) -> Decision | None:
@@ -119,9 +121,9 @@ class DeepseekTuiGuard(Guard):
                 return None
         count = self._failures.add(call.name)
         if count >= self._halt_at:
-            return Decision(Action.STOP, "consecutive_failures", position, count, "halt", call.name)
+            return Decision(Action.STOP, "consecutive_failures", position, count=count, own_word="halt", tool=call.name)
         if count == self._warn_at:
-            return Decision(Action.WARN, "consecutive_failures", position, count, "warn", call.name)
+            return Decision(Action.WARN, "consecutive_failures", position, count=count, own_word="warn", tool=call.name)
         return None
 
 

@@ -158,7 +158,7 @@ class HermesAgentGuard(Guard):
                 if said.action >= Action.BLOCK:
                     final = said
         if final is not None:
-            decisions.append(Decision(Action.STOP, final.rule, -1, final.count, "halt", final.tool))
+            decisions.append(Decision(Action.STOP, final.rule, count=final.count, own_word="halt", tool=final.tool))
         return decisions or NOTHING
 
     def _before(self, call: Call, position: int) -> Decision | None:
@@ -166,10 +166,14 @@ class HermesAgentGuard(Guard):
         key = identity(call)
         failures = self._failures.get(key) or 0
         if failures >= self._params.exact_failure_block:
-            return Decision(Action.BLOCK, "repeated_exact_failure_block", position, failures, "block", call.name)
+            return Decision(
+                Action.BLOCK, "repeated_exact_failure_block", position, count=failures, own_word="block", tool=call.name
+            )
         equal = self._results.count(key) if self._is_read_only(call) else 0
         if equal >= self._params.no_progress_block:
-            return Decision(Action.BLOCK, "idempotent_no_progress_block", position, equal, "block", call.name)
+            return Decision(
+                Action.BLOCK, "idempotent_no_progress_block", position, count=equal, own_word="block", tool=call.name
+            )
         return None
 
     def _after(self, call: Call, result: Result, position: int) -> Decision | None:
@@ -184,7 +188,8 @@ class HermesAgentGuard(Guard):
         if self._is_read_only(call):
             count = self._results.push(identity(call), result)
             if count >= self._params.no_progress_warn:
-                return Decision(Action.WARN, "idempotent_no_progress_warning", position, count, "warn", call.name)
+                rule = "idempotent_no_progress_warning"
+                return Decision(Action.WARN, rule, position, count=count, own_word="warn", tool=call.name)
         return allow(call, position, count) if self._trace else None
 
     def _failed(self, call: Call, position: int) -> Decision | None:
@@ -195,11 +200,17 @@ class HermesAgentGuard(Guard):
         if self._results:
             self._results.drop(key)
         if params.hard_stop_enabled and by_tool >= params.same_tool_failure_halt:
-            return Decision(Action.STOP, "same_tool_failure_halt", position, by_tool, "halt", call.name)
+            return Decision(
+                Action.STOP, "same_tool_failure_halt", position, count=by_tool, own_word="halt", tool=call.name
+            )
         if exact >= params.exact_failure_warn:
-            return Decision(Action.WARN, "repeated_exact_failure_warning", position, exact, "warn", call.name)
+            return Decision(
+                Action.WARN, "repeated_exact_failure_warning", position, count=exact, own_word="warn", tool=call.name
+            )
         if by_tool >= params.same_tool_failure_warn:
-            return Decision(Action.WARN, "same_tool_failure_warning", position, by_tool, "warn", call.name)
+            return Decision(
+                Action.WARN, "same_tool_failure_warning", position, count=by_tool, own_word="warn", tool=call.name
+            )
         return allow(call, position, exact) if self._trace else None
 
     def _is_read_only(self, call: Call) -> bool:

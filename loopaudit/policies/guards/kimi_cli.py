@@ -106,7 +106,7 @@ class KimiCliGuard(Guard):
                 continue
             count = self._run.push(key)
             if key in step:
-                decisions.append(Decision(Action.BLOCK, "same_step", position, 0, "dedup", call.name))
+                decisions.append(Decision(Action.BLOCK, "same_step", position, own_word="dedup", tool=call.name))
                 continue
             step.add(key)
             if count >= self._first:
@@ -120,15 +120,15 @@ class KimiCliGuard(Guard):
                 self._earlier.put(key, 1)
             if any(decision.action == Action.STOP for decision in decisions):
                 # The original's end of the turn, which the call's own decision tells already.
-                decisions.append(Decision(Action.STOP, "tool_call_repeat", -1, 0, "halt"))
+                decisions.append(Decision(Action.STOP, "tool_call_repeat", own_word="halt"))
         return decisions
 
     def _remind(self, call: Call, position: int, count: int) -> Decision:
         params = self._params
         if count >= params.stop:
-            return Decision(Action.STOP, "stop", position, count, "halt", call.name)
+            return Decision(Action.STOP, "stop", position, count=count, own_word="halt", tool=call.name)
         rule = "r3" if count >= params.third else "r2" if count >= params.second else "r1"
-        return Decision(Action.NUDGE, rule, position, count, "nudge", call.name)
+        return Decision(Action.NUDGE, rule, position, count=count, own_word="nudge", tool=call.name)
 
 
 def lenient_key(call: Call) -> bytes | None:

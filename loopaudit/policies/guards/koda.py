@@ -60,6 +60,7 @@ from loopaudit.core.events import TEXT, VALUE, Batch, Call, Turn
 from loopaudit.core.findings import Action, Decision
 from loopaudit.core.tools import Vocabulary
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
+from loopaudit.policies.kit.tracing import allow
 
 LONG: Final = 4096
 """Bytes of recorded arguments from which on their long strings are cut before they are written."""
@@ -119,12 +120,12 @@ class KodaGuard(Guard):
             self._last = call
             self._name = name
             if decisions is not None:
-                decisions.append(Decision(Action.ALLOW, "none", position, self._row, "allow", call.name))
+                decisions.append(allow(call, position, self._row))
         if self._row < self._threshold or not batch.calls:
             return NOTHING if decisions is None else decisions
         action, word = (Action.STOP, "hard_stop") if self._detections else (Action.NUDGE, "feedback")
         tool = self._name.partition(":")[0]
-        found = Decision(action, "consecutive_identical", -1, self._row, word, tool)
+        found = Decision(action, "consecutive_identical", count=self._row, own_word=word, tool=tool)
         if not self._detections:
             self._detections = 1
             self._forget()

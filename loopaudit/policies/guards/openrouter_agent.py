@@ -111,11 +111,11 @@ class OpenrouterAgentGuard(Guard):
     def _judge_call(self, call: Call, position: int, count: int) -> Decision:
         rule = "tool-fingerprint"
         if count >= self._params.stop:
-            return Decision(Action.STOP, rule, position, count, "stop", call.name)
+            return Decision(Action.STOP, rule, position, count=count, own_word="stop", tool=call.name)
         if count >= self._params.block:
-            return Decision(Action.BLOCK, rule, position, count, "block", call.name)
+            return Decision(Action.BLOCK, rule, position, count=count, own_word="block", tool=call.name)
         if count >= self._params.observe:
-            return Decision(Action.OBSERVE, rule, position, count, "observe", call.name)
+            return Decision(Action.OBSERVE, rule, position, count=count, own_word="observe", tool=call.name)
         return allow(call, position, count)
 
     def _judge_text(self, text: str) -> Decision | None:
@@ -134,9 +134,9 @@ class OpenrouterAgentGuard(Guard):
 
     def _rung(self, rule: str, count: int) -> Decision | None:
         if count >= self._params.stop:
-            return Decision(Action.STOP, rule, -1, count, "stop")
+            return Decision(Action.STOP, rule, count=count, own_word="stop")
         if count >= self._params.observe:
-            return Decision(Action.OBSERVE, rule, -1, count, "observe")
+            return Decision(Action.OBSERVE, rule, count=count, own_word="observe")
         return None
 
 

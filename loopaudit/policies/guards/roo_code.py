@@ -82,9 +82,9 @@ class RooCodeGuard(Guard):
             self._repeats = self._repeats + 1 if repeated else 0
             self._last = call
             if self._limit and self._repeats >= self._limit:
-                decisions.append(
-                    Decision(Action.BLOCK, "consecutive_identical", position, self._repeats, "block", call.name)
-                )
+                block = Decision(Action.BLOCK, "consecutive_identical", position, own_word="block", tool=call.name)
+                block.count = self._repeats
+                decisions.append(block)
                 self._last = None
                 self._repeats = 0
             elif self._trace:

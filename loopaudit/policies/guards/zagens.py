@@ -76,6 +76,7 @@ from loopaudit.core.events import Batch, Call, Turn
 from loopaudit.core.findings import Action, Decision
 from loopaudit.core.tools import Vocabulary
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
+from loopaudit.policies.kit.tracing import allow
 
 LISTED: Final = frozenset({"write_file", "edit_file", "apply_patch", "create_dirs", "batch_edit", "refactor_imports"})
 """The names of the first version."""
@@ -155,14 +156,16 @@ class ZagensGuard(Guard):
         for position, (call, count) in enumerate(zip(calls, attempts, strict=True)):
             blocked = count >= self._block_at
             if blocked:
-                decisions.append(Decision(Action.BLOCK, "identical_call", position, count, "block", call.name))
+                decisions.append(
+                    Decision(Action.BLOCK, "identical_call", position, count=count, own_word="block", tool=call.name)
+                )
                 if self._enforced:
                     self._succeeded(call)
                     continue
             said = self._outcome(call, position)
             if said is None:
                 if self._trace and not blocked:
-                    decisions.append(Decision(Action.ALLOW, "none", position, count, "allow", call.name))
+                    decisions.append(allow(call, position, count))
             elif said.action == Action.WARN:
                 decisions.append(said)
             elif halt is None or self._trace:
@@ -183,9 +186,13 @@ class ZagensGuard(Guard):
         failures = self._failures.add(call.name)
         self._failing = True
         if failures >= self._params.failure_halt_threshold:
-            return Decision(Action.STOP, "consecutive_failures", position, failures, "halt", call.name)
+            return Decision(
+                Action.STOP, "consecutive_failures", position, count=failures, own_word="halt", tool=call.name
+            )
         if failures == self._params.failure_warn_threshold:
-            return Decision(Action.WARN, "consecutive_failures", position, failures, "warn", call.name)
+            return Decision(
+                Action.WARN, "consecutive_failures", position, count=failures, own_word="warn", tool=call.name
+            )
         return None
 
     def _succeeded(self, call: Call) -> None:
@@ -215,7 +222,7 @@ class ZagensGuard(Guard):
             halt.action = Action.NUDGE
             halt.own_word = "continuation"
         elif self._trace:
-            decisions.append(Decision(halt.action, halt.rule, -1, halt.count, halt.own_word, halt.tool))
+            decisions.append(Decision(halt.action, halt.rule, count=halt.count, own_word=halt.own_word, tool=halt.tool))
 
 
 def _without(call: Call) -> bytes:

@@ -113,7 +113,7 @@ class AgentLoopGuardGuard(Guard):
             if action == Action.ALLOW and not self._trace:
                 continue
             rule, confidence = self._votes.answer(entry)
-            decision = Decision(action, rule, position, self._hits, word, call.name)
+            decision = Decision(action, rule, position, count=self._hits, own_word=word, tool=call.name)
             decision.details = {"confidence": round(confidence, 6)}
             decisions.append(decision)
             if action == Action.STOP and self._enforced:

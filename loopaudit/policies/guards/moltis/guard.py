@@ -81,6 +81,7 @@ from loopaudit.core.text import one_line
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.guards.moltis.arguments import Rejection, check, coerce
 from loopaudit.policies.guards.moltis.failures import Failure
+from loopaudit.policies.kit.tracing import allow
 
 Validator = Literal["base", "latest", "off"]
 
@@ -169,11 +170,13 @@ class MoltisGuard(Guard):
     def _about(self, call: Call, position: int, rejection: Rejection | None) -> Decision:
         held = len(self._window)
         if rejection is None:
-            return Decision(Action.ALLOW, "none", position, held, "allow", call.name)
+            return allow(call, position, held)
         details = None
         if not self._trace:
             details = {"missing": list(rejection.missing), "mismatches": [list(m) for m in rejection.mismatches]}
-        return Decision(Action.REJECT, rejection.kind, position, held, "reject", call.name, 0, details)
+        return Decision(
+            Action.REJECT, rejection.kind, position, count=held, own_word="reject", tool=call.name, details=details
+        )
 
     # -- the detector ----------------------------------------------------------------------
 
@@ -227,7 +230,7 @@ class MoltisGuard(Guard):
             self._delivered = True
             action, word = Action.NUDGE, "nudge"
         rule = self._matching() or "stale"
-        return Decision(action, rule, -1, len(self._window), word, self._window[0].name)
+        return Decision(action, rule, count=len(self._window), own_word=word, tool=self._window[0].name)
 
 
 def message(decision: Decision) -> str:

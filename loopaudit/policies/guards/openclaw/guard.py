@@ -63,7 +63,6 @@ from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params,
 from loopaudit.policies.guards.openclaw.counts import STABLE, argument_churn, no_progress, ping_pong, unknown_run
 from loopaudit.policies.guards.openclaw.records import SENDERS, Record, Window, is_poll
 from loopaudit.policies.kit.arguments import js_sorted_key
-from loopaudit.policies.kit.tracing import allow_all
 
 WARNING_STEP: Final = 10
 WARNINGS_KEPT: Final = 256
@@ -103,7 +102,6 @@ class OpenclawGuard(Guard):
         self._params = params
         self._tool = context.tool
         self._enforced = context.enforced
-        self._trace = context.trace
         thresholds = (
             params.warning_threshold,
             params.critical_threshold,
@@ -128,7 +126,7 @@ class OpenclawGuard(Guard):
             return NOTHING
         window = self._window
         run = window.run
-        if len(calls) == 1 and not self._trace:
+        if len(calls) == 1:
             record = Record(calls[0], self._tool(calls[0]), js_sorted_key(calls[0]), run)
             if window.count(record.key) < self._few and window.odd < self._least:
                 self._run_calls((record,))
@@ -143,12 +141,11 @@ class OpenclawGuard(Guard):
                 return self._refuse(calls, projected, position, verdict)
             if self._is_new(verdict):
                 call = record.call
-                warnings.append(Decision(Action.WARN, verdict.rule, position, verdict.count, "warn", call.name))
+                warnings.append(
+                    Decision(Action.WARN, verdict.rule, position, count=verdict.count, own_word="warn", tool=call.name)
+                )
         self._run_calls(projected)
-        if not self._trace:
-            return warnings or NOTHING
-        warned = {decision.position for decision in warnings}
-        return [*warnings, *(a for a in allow_all(calls) if a.position not in warned)]
+        return warnings or NOTHING
 
     # -- judging ---------------------------------------------------------------------------
 
@@ -204,13 +201,11 @@ class OpenclawGuard(Guard):
         self._criticals += 1
         action, word = (Action.BLOCK, "block") if self._criticals == 1 else (Action.STOP, "halt")
         decisions = [
-            Decision(action, verdict.rule, place, verdict.count, word, call.name)
+            Decision(action, verdict.rule, place, count=verdict.count, own_word=word, tool=call.name)
             if place == position
-            else Decision(Action.BLOCK, "batch", place, 0, "block", call.name)
+            else Decision(Action.BLOCK, "batch", place, own_word="block", tool=call.name)
             for place, call in enumerate(calls)
         ]
-        if self._trace:
-            decisions.append(Decision(action, verdict.rule, -1, verdict.count, word, details={"call": position}))
         if self._enforced:
             for record in records:
                 if record.key == records[position].key:

@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -73,11 +72,10 @@ def check_reports(config: Config) -> None:
     Raises:
         UsageError: one is unknown or cannot be made here; the message has file, line and key.
     """
-    from loopaudit.config.params import told
-
     assert config.toml is not None
     for index, spec in enumerate(config.reports):
-        told(config.toml, ("reports", index), partial(outputs, [spec]))
+        with config.toml.locating(("reports", index)):
+            outputs([spec])
 
 
 def _installed(package: str) -> bool:

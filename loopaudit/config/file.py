@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -21,7 +20,7 @@ from loopaudit.config import selection
 from loopaudit.config.actions import lowest_action
 from loopaudit.config.gate import GateSettings
 from loopaudit.config.location import FILE_NAME, PROJECT, candidates
-from loopaudit.config.params import policy_tables, told
+from loopaudit.config.params import policy_tables
 from loopaudit.config.toml_file import TomlFile, dashed, load
 from loopaudit.core import tools
 from loopaudit.core.errors import UsageError
@@ -61,7 +60,7 @@ class Document(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
 
 
 class PolicyTable(Struct):
-    """The part of a table of parameters that all policies share; others keys are the parameters."""
+    """The part of a table of parameters that all policies share; the other keys are parameters."""
 
     base: Text | None = None
 
@@ -201,11 +200,14 @@ def parse(file: TomlFile, extra: Mapping[str, Policy] | None = None) -> Config:
         toml=file,
     )
     for i, word in enumerate(config.gate.fail_on):
-        told(file, ("gate", "fail-on", i), partial(lowest_action, [word]))
+        with file.locating(("gate", "fail-on", i)):
+            lowest_action([word])
     if found.format is not None:
-        told(file, ("format",), partial(readers().get, found.format))
+        with file.locating(("format",)):
+            readers().get(found.format)
     for i, spec in enumerate(config.policy):
-        told(file, ("policy", i) if "policy" in data else ("policies", spec), partial(config.select, [spec], (), extra))
+        with file.locating(("policy", i) if "policy" in data else ("policies", spec)):
+            config.select([spec], (), extra)
     return config
 
 

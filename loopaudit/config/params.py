@@ -6,8 +6,7 @@ Each is checked against the declared parameters of its policy.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
@@ -18,14 +17,6 @@ from loopaudit.core.errors import UsageError, did_you_mean
 from loopaudit.core.shapes import fits
 from loopaudit.policies.contract import Policy, Selected, parameters
 from loopaudit.policies.registry import policies
-
-
-def told(file: TomlFile, way: tuple[str | int, ...], act: Callable[[], object]) -> None:
-    """Do something, and add the place in the file to what is wrong about it."""
-    try:
-        act()
-    except UsageError as error:
-        raise file.error(way, error.message, error.hint) from None
 
 
 def policy_tables(
@@ -43,7 +34,8 @@ def policy_tables(
     for name, raw in tables.items():
         policy, inherited = _root(file, name, tables, bases, extra)
         values = {**inherited, **_own(file, name, raw, policy)}
-        told(file, ("policies", name), partial(selection.make_params, policy, values))
+        with file.locating(("policies", name)):
+            selection.make_params(policy, values)
         overrides[name] = values
     return bases, overrides
 

@@ -1,11 +1,12 @@
-"""A TOML file that a person wrote: loading it, and telling what is wrong with it and where."""
+"""A TOML file that a person wrote: loading it, and reporting what is wrong with it and where."""
 
 from __future__ import annotations
 
 import os
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -79,6 +80,14 @@ class TomlFile:
         key = self.spelled(way)
         return UsageError(f"{self.place(way)}: {key}: {message}" if key else f"{self.place(way)}: {message}", hint=hint)
 
+    @contextmanager
+    def locating(self, way: Way) -> Iterator[None]:
+        """Add the place of a key to an error of usage that is raised inside."""
+        try:
+            yield
+        except UsageError as error:
+            raise self.error(way, error.message, error.hint) from None
+
     def check(self, kind: type[T], value: Any, way: Way = ()) -> T:
         """The value at a way as one of a declared type.
 
@@ -92,9 +101,9 @@ class TomlFile:
         errors.sort(key=lambda e: int(re.sub(r"\D", "", e.message.removeprefix(self.name).partition(": ")[0]) or 0))
         if len(errors) == 1:
             raise errors[0]
-        told = [e.message + (f" ({e.hint})" if e.hint else "") for e in errors[:10]]
+        shown = [e.message + (f" ({e.hint})" if e.hint else "") for e in errors[:10]]
         more = [f"and {len(errors) - 10} more"] if len(errors) > 10 else []
-        raise UsageError("\n  ".join([f"{len(errors)} things are wrong in {self.name}", *told, *more]))
+        raise UsageError("\n  ".join([f"{len(errors)} things are wrong in {self.name}", *shown, *more]))
 
 
 def _dashed(way: Way) -> tuple[str | int, ...]:

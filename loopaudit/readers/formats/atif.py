@@ -35,7 +35,7 @@ from loopaudit.readers.kit.fields import (
     string,
     unknown_record,
 )
-from loopaudit.readers.kit.pairing import Ledger
+from loopaudit.readers.kit.pairing import Pairing, first_open
 from loopaudit.readers.kit.whole import Names, tokens, values
 from loopaudit.readers.probe import Probe
 from loopaudit.readers.source import Source
@@ -69,7 +69,7 @@ class _Trajectory:
     def __init__(self, emit: Emitter, line: int) -> None:
         self.emit = emit
         self.line = line
-        self.ledger = Ledger(emit)
+        self.pairing = Pairing(emit)
 
     def tell(self, root: dict[str, Any], agent: str, depth: int) -> None:
         """Report the steps, then the sub-agents."""
@@ -131,7 +131,7 @@ class _Trajectory:
             value = mapping(entry)
             if "arguments" not in value:
                 malformed(self.emit, "a call without arguments", self.line)
-            call = self.ledger.call(
+            call = self.pairing.call(
                 value.get("function_name"),
                 value.get("arguments"),
                 id=None if ids.count(own) > 1 else own,
@@ -159,12 +159,12 @@ class _Trajectory:
                 continue
             given = result.get("source_call_id")
             asked = calls.get(given, []) if isinstance(given, str) else []
-            own = [call for call in asked if call.result is None]
-            if own:
-                self._result(own[0].id, result, at)
+            own = first_open(asked)
+            if own is not None:
+                self._result(own.id, result, at)
                 continue
             if isinstance(given, str) and given:
-                self.ledger.answer(given, result.get("content"), line=self.line, at=at)
+                self.pairing.answer(given, result.get("content"), line=self.line, at=at)
                 continue
             left = len(results) - number
             waiting = [call for group in calls.values() for call in group if call.result is None]

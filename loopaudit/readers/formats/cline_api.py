@@ -49,7 +49,7 @@ def read(source: Source, emit: Emitter) -> None:
         not_a_record(emit, 0)
         return
     emit.knows_success()
-    pairing = Pairing()
+    pairing = Pairing(emit)
     for number, message in enumerate(entries(root, emit), 1):
         role, at = message.get("role"), moment(message.get("ts"))
         content = content_of(message.get("content"))
@@ -85,10 +85,10 @@ def _usage(tokens: Any) -> Usage | None:
 def _user(emit: Emitter, pairing: Pairing, content: Content, number: int, at: str | float | None) -> None:
     for block in content.answers:
         plain = isinstance(block.output, str) and not block.failed
-        pairing.answer(emit, answer(block.name, block.output, block.call) if plain else block, at=at)
+        pairing.answer_block(answer(block.name, block.output, block.call) if plain else block, at=at)
     found = told(content.texts)
     for text in found.answers:
-        pairing.answer(emit, text, at=at)
+        pairing.answer_block(text, at=at)
     if found.resumed:
         emit.boundary("resume", "task resumption", at=at)
     if found.guard:

@@ -49,7 +49,7 @@ def sniff(probe: Probe) -> str | None:
 
 def read(source: Source, emit: Emitter) -> None:
     """Report everything in file order."""
-    pairing = Pairing()
+    pairing = Pairing(emit)
     for record, line in objects(source, emit):
         role, message = record.get("role"), record.get("message")
         if not isinstance(message, dict):
@@ -63,7 +63,8 @@ def read(source: Source, emit: Emitter) -> None:
         else:
             unknown_record(emit, role, line)
             continue
-        pairing.answers(emit, content, line=line)
+        for answer in content.answers:
+            pairing.answer_block(answer, line=line)
         if role == "user":
             _turn(emit, content, line)
 

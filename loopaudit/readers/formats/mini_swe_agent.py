@@ -39,7 +39,7 @@ from loopaudit.readers.kit.fields import (
     string,
     unknown_record,
 )
-from loopaudit.readers.kit.pairing import Ledger
+from loopaudit.readers.kit.pairing import Pairing
 from loopaudit.readers.kit.text_calls import SHELLS, fenced_blocks
 from loopaudit.readers.kit.whole import Names, values
 from loopaudit.readers.probe import Probe
@@ -89,7 +89,7 @@ class _Run:
     def __init__(self, emit: Emitter, line: int) -> None:
         self.emit = emit
         self.line = line
-        self.ledger = Ledger(emit)
+        self.pairing = Pairing(emit)
         self.responses = 0
         self.messages = 0
         self.ended = False
@@ -137,7 +137,7 @@ class _Run:
             text, commands = _commands(text, extra)
             calls = [("bash", {"command": command}, None) for command in commands]
         for name, arguments, own in calls:
-            self.ledger.call(name, arguments, id=own, key=key, line=self.line, at=at, model=model)
+            self.pairing.call(name, arguments, id=own, key=key, line=self.line, at=at, model=model)
         if not calls:
             self.emit.problem("no_action", "a response without a command", line=self.line)
         if text.strip() or not calls:
@@ -167,18 +167,18 @@ class _Run:
                 self.emit.turn(found[1].strip(), line=self.line, at=at, id=f"m{self.messages}")
         elif found := _NEW_TASK.match(text):
             self.emit.turn(found[1].strip(), line=self.line, at=at, id=f"m{self.messages}")
-        elif self.ledger.waiting() or return_code(text) is not None:
+        elif self.pairing.waiting() or return_code(text) is not None:
             self._result(None, text, extra, at)
 
     def _stopped(self, status: Status, text: str, at: str | float | None) -> None:
-        for call in self.ledger.waiting():
+        for call in self.pairing.waiting():
             self.emit.result(call.id, text, failed=True, status=status, line=self.line, at=at)
 
     def _result(self, id: Any, text: str, extra: dict[str, Any], at: str | float | None) -> None:
         code = extra.get("returncode")
         exit_code = code if isinstance(code, int) and not isinstance(code, bool) else return_code(text)
         failed = True if extra.get("exception_info") or _TIMEOUT.match(text) else None
-        self.ledger.answer(id, text, failed=failed, exit_code=exit_code, line=self.line, at=at)
+        self.pairing.answer(id, text, failed=failed, exit_code=exit_code, line=self.line, at=at)
 
 
 def _commands(text: str, extra: dict[str, Any]) -> tuple[str, list[str]]:

@@ -33,7 +33,7 @@ from loopaudit.readers.kit.fields import (
     string,
     unknown_record,
 )
-from loopaudit.readers.kit.pairing import Ledger
+from loopaudit.readers.kit.pairing import Pairing
 from loopaudit.readers.kit.responses import Items
 from loopaudit.readers.kit.whole import Names, samples, values
 from loopaudit.readers.probe import Probe
@@ -139,7 +139,7 @@ class _Trace:
 
     def __init__(self, emit: Emitter, spans: list[tuple[dict[str, Any], int]]) -> None:
         self.emit = emit
-        self.ledger = Ledger(emit)
+        self.pairing = Pairing(emit)
         self.spans = sorted(spans, key=lambda entry: str(entry[0].get("started_at") or ""))
         self.by_id = {str(span.get("id")): span for span, _ in spans}
         self.responses: dict[str, str] = {}
@@ -176,7 +176,7 @@ class _Trace:
         key = self.responses.get(parent) or str(span.get("id"))
         agent = self._agent(span)
         arguments = data.get("input")
-        call = self.ledger.call(
+        call = self.pairing.call(
             data.get("name"),
             {} if arguments is None else arguments,
             key=key,

@@ -22,7 +22,8 @@ from typing import Any, Final
 from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.fields import flag, malformed, moment, string, unknown_record
-from loopaudit.readers.kit.whole import Waiting, records, samples, tool_name
+from loopaudit.readers.kit.pairing import Waiting
+from loopaudit.readers.kit.whole import records, samples, tool_name
 from loopaudit.readers.probe import Probe
 from loopaudit.readers.source import Source
 

@@ -16,7 +16,8 @@ from loopaudit.core import regex
 from loopaudit.core.events import Status, Usage
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.fields import malformed, mapping, string
-from loopaudit.readers.kit.whole import Fresh, Waiting, tokens, tool_name
+from loopaudit.readers.kit.pairing import Waiting
+from loopaudit.readers.kit.whole import Fresh, tokens, tool_name
 
 SHELL: Final = "run_shell_command"
 

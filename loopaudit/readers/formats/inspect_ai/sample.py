@@ -9,7 +9,7 @@ from loopaudit.core.tools import declared_schemas
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.chat.tell import prose
 from loopaudit.readers.kit.fields import items, malformed, mapping, moment, string, unknown_record
-from loopaudit.readers.kit.pairing import Ledger
+from loopaudit.readers.kit.pairing import Pairing
 from loopaudit.readers.kit.whole import tokens
 
 ATTACHMENT: Final = "attachment://"
@@ -26,7 +26,7 @@ class InspectSample:
     def __init__(self, emit: Emitter, sample: dict[str, Any]) -> None:
         self._emit = emit
         self._sample = sample
-        self._ledger = Ledger(emit)
+        self._pairing = Pairing(emit)
         self._attachments = mapping(sample.get("attachments"))
         self._events = [event for event in items(sample.get("events")) if isinstance(event, dict)]
         self._responses = 0
@@ -105,7 +105,7 @@ class InspectSample:
                 name = name.get("name")
             if "arguments" not in call:
                 malformed(self._emit, "a call without arguments", 0)
-            self._ledger.call(name, call.get("arguments"), id=call.get("id"), key=key, at=at, model=model)
+            self._pairing.call(name, call.get("arguments"), id=call.get("id"), key=key, at=at, model=model)
         text = prose(message.get("content"))
         if text or not listed:
             self._emit.say(text, key=key, at=at, model=model)
@@ -126,7 +126,7 @@ class InspectSample:
         status: Status | None = "denied" if mapping(error).get("type") == _REFUSED else None
         words = string(mapping(error).get("message"))
         output = content if content not in (None, "") else words or ""
-        self._ledger.answer(id, output, name=name, failed=failed, status=status, error=words or "", at=at)
+        self._pairing.answer(id, output, name=name, failed=failed, status=status, error=words or "", at=at)
 
     # -- events ----------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ from loopaudit.core import regex
 from loopaudit.core.events import Call, Status, content_text
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.chat.message import NOTHING, Message, ToolCall, calls_in, decoded, usage_of
+from loopaudit.readers.kit.pairing import first_open
 
 TEXT_BLOCKS: Final = frozenset({"text", "output_text", "input_text", "refusal"})
 """Types of the content blocks that are an assistant's prose."""
@@ -235,9 +236,8 @@ class Chat:
         given = message.tool_call_id
         if given and given not in self._shared:
             return given
-        waiting = [call for call in (self._shared[given] if given else self._newest) if call.result is None]
-        named = [call for call in waiting if call.name == message.name]
-        return next((call.id for call in (*named, *waiting)), given)
+        found = first_open(self._shared[given] if given else self._newest, message.name)
+        return given if found is None else found.id
 
     @staticmethod
     def is_person(message: Message) -> bool:

@@ -25,7 +25,7 @@ from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.blocks import Answer
 from loopaudit.readers.kit.chat.tell import is_compaction, is_reminder
 from loopaudit.readers.kit.fields import malformed, unknown_record
-from loopaudit.readers.kit.pairing import Ledger
+from loopaudit.readers.kit.pairing import Pairing
 from loopaudit.readers.kit.traces.match import Matching, spellings
 from loopaudit.readers.kit.traces.messages import Said, tool_output
 from loopaudit.readers.kit.traces.spans import ABSENT, Span, conversations
@@ -41,7 +41,7 @@ def tell_spans(emit: Emitter, spans: list[Span]) -> None:
 class _Telling:
     def __init__(self, emit: Emitter, spans: list[Span]) -> None:
         self._emit = emit
-        self._ledger = Ledger(emit)
+        self._pairing = Pairing(emit)
         self._matching = Matching(emit, spans)
         self._spans = self._matching.spans
         self._place = self._matching.place
@@ -96,7 +96,7 @@ class _Telling:
         for request in requests:
             asked = request.asked
             self._known.add(asked.id)
-            request.call = self._ledger.call(asked.name, asked.arguments, id=asked.id, **told)
+            request.call = self._pairing.call(asked.name, asked.arguments, id=asked.id, **told)
             ran = request.ran
             if ran is not None and request.call is not None:
                 self._running.add(request.call.number)
@@ -149,9 +149,9 @@ class _Telling:
         if answer.call is not None:
             # Where ids are used again, what stands further back may be the result of an earlier call.
             is_sure = is_new or self._asked[answer.call] == 1
-            waiting = self._ledger.open(answer.call) if is_sure else []
+            waiting = self._pairing.open(answer.call) if is_sure else []
         else:
-            waiting = [c for c in self._ledger.waiting() if answer.name in (None, c.name)] if is_new else []
+            waiting = [c for c in self._pairing.waiting() if answer.name in (None, c.name)] if is_new else []
         waiting = [call for call in waiting if call.number not in self._running]
         if not waiting:
             if is_new and answer.call is not None and answer.call not in self._known:
@@ -178,7 +178,7 @@ class _Telling:
         if arguments is ABSENT:
             self._emit.problem("not_recorded", "a call whose arguments are not recorded", line=span.line)
             arguments = {}
-        call = self._ledger.call(
+        call = self._pairing.call(
             span.name,
             next(iter(spellings(arguments))),
             id=span.call_id,

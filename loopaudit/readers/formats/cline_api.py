@@ -26,8 +26,8 @@ from typing import Any
 from loopaudit.core.events import Usage
 from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
-from loopaudit.readers.kit.blocks import Asked, Content, content_of, tell_losses, tell_response
-from loopaudit.readers.kit.cline import answer, is_history, told, xml_call
+from loopaudit.readers.kit.blocks import Asked, Content, content_of, emit_losses, emit_response
+from loopaudit.readers.kit.cline import answer, is_history, parsed, xml_call
 from loopaudit.readers.kit.fields import count, documents, entries, malformed, mapping, moment, not_a_record, string
 from loopaudit.readers.kit.pairing import Pairing
 from loopaudit.readers.probe import Probe
@@ -59,9 +59,9 @@ def read(source: Source, emit: Emitter) -> None:
             key = f"message {number}"
             model = string(mapping(message.get("modelInfo")).get("modelId"))
             usage = _usage(mapping(message.get("metrics")).get("tokens"))
-            pairing.asked(tell_response(emit, content, key=key, at=at, model=model, usage=usage))
+            pairing.asked(emit_response(emit, content, key=key, at=at, model=model, usage=usage))
         elif role == "user":
-            tell_losses(emit, content)
+            emit_losses(emit, content)
             _user(emit, pairing, content, number, at)
         else:
             malformed(emit, "a message without the role of a user or an assistant", 0)
@@ -86,7 +86,7 @@ def _user(emit: Emitter, pairing: Pairing, content: Content, number: int, at: st
     for block in content.answers:
         plain = isinstance(block.output, str) and not block.failed
         pairing.answer_block(answer(block.name, block.output, block.call) if plain else block, at=at)
-    found = told(content.texts)
+    found = parsed(content.texts)
     for text in found.answers:
         pairing.answer_block(text, at=at)
     if found.resumed:

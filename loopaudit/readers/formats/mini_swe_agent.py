@@ -54,9 +54,9 @@ _NO_WORDS: Final = "Temporary interruption caught."
 
 def sniff(probe: Probe) -> str | None:
     """Claim the format's name or version, or user messages that begin with ``<returncode>``."""
-    told = next(filter(None, map(mini_root, documents(probe)[:5])), None)
-    if told is not None:
-        return told
+    found = next(filter(None, map(mini_root, documents(probe)[:5])), None)
+    if found is not None:
+        return found
     messages, roots = sample(probe)
     known = [m for m in messages if isinstance(m, dict)]
     if any("traj" in root or "schema_version" in root for root in roots) or any("message_type" in m for m in known):
@@ -80,9 +80,9 @@ def read(source: Source, emit: Emitter) -> None:
             name = string(mapping(run).get("instance_id"))
             if name is not None or number > 1 or len(runs) > 1:
                 emit.session(names.unique(name or str(number)))
-            _Run(emit, at).tell(run)
+            _Run(emit, at).report(run)
     if single:
-        _Run(emit, 0).tell(single)
+        _Run(emit, 0).report(single)
 
 
 class _Run:
@@ -94,7 +94,7 @@ class _Run:
         self.messages = 0
         self.ended = False
 
-    def tell(self, root: Any) -> None:
+    def report(self, root: Any) -> None:
         """Report the messages and the end."""
         listed = root if isinstance(root, list) else mapping(root).get("messages")
         if not isinstance(listed, list):

@@ -82,20 +82,20 @@ def read(source: Source, emit: Emitter) -> None:
                 unknown_record(emit, value.get("object"), line)
     for trace, listed in spans.items():
         emit.session(names.unique(trace))
-        _Trace(emit, listed).tell()
+        _Trace(emit, listed).report()
 
 
 # -- snapshots -----------------------------------------------------------------------------
 
 
 def _snapshot(emit: Emitter, root: dict[str, Any], line: int) -> None:
-    telling = Items(emit)
+    reading = Items(emit)
     given = root.get("original_input")
     if isinstance(given, str):
-        telling.tell({"role": "user", "content": given}, line)
+        reading.report({"role": "user", "content": given}, line)
     elif isinstance(given, list):
         for item in given:
-            telling.tell(item, line)
+            reading.report(item, line)
     else:
         malformed(emit, "a run state without its input", line)
     responses = [mapping(response) for response in items(root.get("model_responses"))]
@@ -123,7 +123,7 @@ def _snapshot(emit: Emitter, root: dict[str, Any], line: int) -> None:
         )
         is_output = kind in _OUTPUTS
         key = None if is_output or number < 0 else f"r{number}"
-        telling.tell(item, line, key=key)
+        reading.report(item, line, key=key)
         if key is not None and number not in paid:
             paid.add(number)
             usage = usage_of(responses[number].get("usage"))
@@ -145,7 +145,7 @@ class _Trace:
         self.responses: dict[str, str] = {}
         """The newest model response under each parent."""
 
-    def tell(self) -> None:
+    def report(self) -> None:
         """Report the calls and responses of all agents."""
         for span, line in self.spans:
             data = mapping(span.get("span_data"))

@@ -78,7 +78,7 @@ def read(source: Source, emit: Emitter) -> None:
                 if name is not None or rows > 1:
                     history.begin(names.unique(name or str(rows)))
             for message in messages:
-                history.tell(message, line)
+                history.report(message, line)
         if not found:
             not_a_record(emit, line)
 
@@ -93,7 +93,7 @@ class _History:
         """Begin another conversation."""
         self.pairing.begin(session)
 
-    def tell(self, value: Any, line: int) -> None:
+    def report(self, value: Any, line: int) -> None:
         """Report one request or response."""
         self.messages += 1
         message = mapping(value)

@@ -57,7 +57,7 @@ def read(source: Source, emit: Emitter) -> None:
         name = string(root.get("instance_id"))
         if name is not None or number > 1:
             emit.session(names.unique(name or str(number)))
-        _Run(emit, line).tell(root)
+        _Run(emit, line).report(root)
 
 
 class _Run:
@@ -68,7 +68,7 @@ class _Run:
         self.number = 0
         self.responses = 0
 
-    def tell(self, root: dict[str, Any]) -> None:
+    def report(self, root: dict[str, Any]) -> None:
         """Report the task, the steps, and the end."""
         for name in ("trajectory", "history"):
             if name in root and not isinstance(root[name], list):

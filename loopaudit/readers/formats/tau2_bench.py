@@ -83,7 +83,7 @@ def read(source: Source, emit: Emitter) -> None:
                 malformed(emit, "a simulation without messages", line)
             else:
                 emit.session(names.unique(_name(row)))
-                _Simulation(emit, line, model).tell(row)
+                _Simulation(emit, line, model).report(row)
 
 
 def _name(row: dict[str, Any]) -> str:
@@ -99,7 +99,7 @@ class _Simulation:
         self.model = model
         self.pairing = Pairing(emit)
 
-    def tell(self, row: dict[str, Any]) -> None:
+    def report(self, row: dict[str, Any]) -> None:
         """Report the messages and the end."""
         for number, message in enumerate(row["messages"], 1):
             role = mapping(message).get("role")

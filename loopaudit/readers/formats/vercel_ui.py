@@ -71,24 +71,24 @@ def read(source: Source, emit: Emitter) -> None:
     """Report every chat in file order."""
     names = Names()
     chat = _Chat(emit)
-    rows_told = 0
+    reported = 0
     for value, line in values(source):
         if is_message(value):
-            chat.tell(value, line)
+            chat.report(value, line)
             continue
         rows = rows_of(value)
         if rows is None:
             not_a_record(emit, line)
             continue
         for row in rows:
-            rows_told += 1
+            reported += 1
             name = id_of(row.facts)
-            if name is not None or rows_told > 1:
-                chat.begin(names.unique(name or str(rows_told)))
+            if name is not None or reported > 1:
+                chat.begin(names.unique(name or str(reported)))
             if not row.messages:
                 malformed(emit, "an entry that is no chat", line)
             for message in row.messages:
-                chat.tell(message, line)
+                chat.report(message, line)
 
 
 class _Chat:
@@ -103,7 +103,7 @@ class _Chat:
         self.pairing.begin(session)
         self.messages = 0
 
-    def tell(self, message: Any, line: int) -> None:
+    def report(self, message: Any, line: int) -> None:
         """Report one message."""
         self.messages += 1
         role = mapping(message).get("role")

@@ -121,20 +121,20 @@ class Pairs:
         self._fresh = Fresh()
         self._waiting = Waiting()
 
-    def call(self, function: Mapping[str, Any], *, key: str, agent: str = "", line: int = 0, **told: Any) -> None:
+    def call(self, function: Mapping[str, Any], *, key: str, agent: str = "", line: int = 0, **place: Any) -> None:
         """One ``functionCall``."""
         name = tool_name(self.emit, function.get("name"), line)
         recorded = string(function.get("id"))
         if "args" in function and not isinstance(function["args"], dict):
             malformed(self.emit, "a call whose arguments are no object", line)
         call = self.emit.call(
-            name, function.get("args", {}), id=self._fresh.id(recorded), key=key, agent=agent, line=line, **told
+            name, function.get("args", {}), id=self._fresh.id(recorded), key=key, agent=agent, line=line, **place
         )
         if call is not None:
             self._waiting.add(call.id, (agent, name), (agent, name, recorded or ""), ("id", recorded))
 
     def result(
-        self, function: Mapping[str, Any], outcome: Outcome, *, agent: str = "", line: int = 0, **told: Any
+        self, function: Mapping[str, Any], outcome: Outcome, *, agent: str = "", line: int = 0, **place: Any
     ) -> None:
         """One ``functionResponse``."""
         recorded = string(function.get("id"))
@@ -147,7 +147,7 @@ class Pairs:
             error=outcome.error,
             agent=agent,
             line=line,
-            **told,
+            **place,
         )
 
     def _take(self, agent: str, name: str, recorded: str | None) -> str:

@@ -12,7 +12,7 @@ from loopaudit.core import canonical
 from loopaudit.core.events import Status, content_text
 from loopaudit.core.tools import declared_schemas
 from loopaudit.readers.emit import Emitter
-from loopaudit.readers.kit.chat.tell import is_compaction, is_reminder, prose
+from loopaudit.readers.kit.chat.messages import is_compaction, is_reminder, prose
 from loopaudit.readers.kit.fields import items, malformed, mapping, string, unknown_record
 from loopaudit.readers.kit.pairing import Pairing
 
@@ -59,7 +59,7 @@ class Items:
         self.pairing.begin(session)
         self._number = 0
 
-    def tell(self, item: Any, line: int = 0, *, key: str | None = None, model: str | None = None) -> None:
+    def report(self, item: Any, line: int = 0, *, key: str | None = None, model: str | None = None) -> None:
         """Report one item."""
         self._number += 1
         value = mapping(item)

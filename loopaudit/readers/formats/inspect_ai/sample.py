@@ -7,7 +7,7 @@ from typing import Any, Final
 from loopaudit.core.events import Status, content_text
 from loopaudit.core.tools import declared_schemas
 from loopaudit.readers.emit import Emitter
-from loopaudit.readers.kit.chat.tell import prose
+from loopaudit.readers.kit.chat.messages import prose
 from loopaudit.readers.kit.fields import items, malformed, mapping, moment, string, unknown_record
 from loopaudit.readers.kit.pairing import Pairing
 from loopaudit.readers.kit.whole import tokens
@@ -32,7 +32,7 @@ class InspectSample:
         self._responses = 0
         self._turns = 0
 
-    def tell(self) -> None:
+    def report(self) -> None:
         """Report everything, and the end."""
         tools = [tool for event in self._events if event.get("event") == "model" for tool in items(event.get("tools"))]
         self._emit.tools(
@@ -41,7 +41,7 @@ class InspectSample:
         events = [event for event in self._events if event.get("event") == "tool"]
         messages: list[Any] = self._sample["messages"]
         if len(events) > sum(len(items(mapping(m).get("tool_calls"))) for m in messages) and self._has_responses():
-            self._tell_events()
+            self._report_events()
         else:
             models = self._by_message()
             for message in messages:
@@ -130,7 +130,7 @@ class InspectSample:
 
     # -- events ----------------------------------------------------------------------------
 
-    def _tell_events(self) -> None:
+    def _report_events(self) -> None:
         """Report the input, the model's responses and the tools' results from the events."""
         given = self._whole(self._sample.get("input"))
         for message in given if isinstance(given, list) else [{"role": "user", "content": given}]:

@@ -83,12 +83,12 @@ class TextChat:
         self._messages = 0
         self._emit.tools(declared_schemas(tools))
         for message in row.messages:
-            self.tell(message, line)
+            self.report(message, line)
         end = end_of(row.facts)
         if end is not None:
             self._emit.boundary("end", end, line=line)
 
-    def tell(self, message: Any, line: int = 0) -> None:
+    def report(self, message: Any, line: int = 0) -> None:
         """Report one message."""
         self._messages += 1
         if not isinstance(message, dict):

@@ -23,7 +23,7 @@ from loopaudit.core.events import Call, content_text
 from loopaudit.core.tools import declared_schemas
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.blocks import Answer
-from loopaudit.readers.kit.chat.tell import is_compaction, is_reminder
+from loopaudit.readers.kit.chat.messages import is_compaction, is_reminder
 from loopaudit.readers.kit.fields import malformed, unknown_record
 from loopaudit.readers.kit.pairing import Pairing
 from loopaudit.readers.kit.traces.match import Matching, spellings
@@ -31,14 +31,14 @@ from loopaudit.readers.kit.traces.messages import Said, tool_output
 from loopaudit.readers.kit.traces.spans import ABSENT, Span, conversations
 
 
-def tell_spans(emit: Emitter, spans: list[Span]) -> None:
+def emit_spans(emit: Emitter, spans: list[Span]) -> None:
     """Report all conversations of the recorded spans."""
     for conversation in conversations(emit, spans):
         emit.session(conversation.name)
-        _Telling(emit, conversation.spans).tell()
+        _Reading(emit, conversation.spans).report()
 
 
-class _Telling:
+class _Reading:
     def __init__(self, emit: Emitter, spans: list[Span]) -> None:
         self._emit = emit
         self._pairing = Pairing(emit)
@@ -61,7 +61,7 @@ class _Telling:
                     if answer.call:
                         self._written.setdefault(answer.call, answer)
 
-    def tell(self) -> None:
+    def report(self) -> None:
         """Report everything in order."""
         for span in self._spans:
             if span.tools:
@@ -84,7 +84,7 @@ class _Telling:
         if span.outputs is None:
             self._emit.problem("not_recorded", "a model call whose answer is not recorded", line=span.line)
         key = self._matching.keys[id(span)]
-        told: dict[str, Any] = {"key": key, "agent": span.agent, "line": span.line, "at": span.at, "model": span.model}
+        about: dict[str, Any] = {"key": key, "agent": span.agent, "line": span.line, "at": span.at, "model": span.model}
         texts = []
         for said in span.outputs or ():
             self._losses(said, span.line)
@@ -92,11 +92,11 @@ class _Telling:
         requests = self._matching.requests[id(span)]
         text = "\n".join(filter(None, texts))
         if text or not requests:
-            self._emit.say(text, **told)
+            self._emit.say(text, **about)
         for request in requests:
             asked = request.asked
             self._known.add(asked.id)
-            request.call = self._pairing.call(asked.name, asked.arguments, id=asked.id, **told)
+            request.call = self._pairing.call(asked.name, asked.arguments, id=asked.id, **about)
             ran = request.ran
             if ran is not None and request.call is not None:
                 self._running.add(request.call.number)
@@ -193,13 +193,13 @@ class _Telling:
         if call is None or call.result is not None:
             return
         found = None if span.output is ABSENT else tool_output(span.output)
-        is_told = found is not None or span.failed
+        is_reported = found is not None or span.failed
         if found is None and call.id in self._written:
             found = self._written[call.id]
-            is_told = True
-        if not is_told and span.ended is None:
+            is_reported = True
+        if not is_reported and span.ended is None:
             return
-        if not is_told:
+        if not is_reported:
             self._emit.problem("not_recorded", "a call whose result is not recorded", line=span.line)
         output = "" if found is None else content_text(found.output)
         failed = span.failed or (found.failed if found is not None and found.failed is not None else span.failed)

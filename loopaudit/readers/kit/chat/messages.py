@@ -1,4 +1,4 @@
-"""Tells an emitter the messages of a chat, in order: what is a turn, a batch, a result.
+"""Reports the messages of a chat to an emitter, in order: what is a turn, a batch, a result.
 
 A batch is one assistant message. A result is paired by its id; without one, with the calls of
 the newest response that has open calls, in their order (by name where it gives one). A user
@@ -147,7 +147,7 @@ class Chat:
             self._asked = {}
         self._emit.session(session)
 
-    def tell(self, message: Message, line: int = 0, model: str | None = None) -> None:
+    def report(self, message: Message, line: int = 0, model: str | None = None) -> None:
         """Report one message; ``model`` is the conversation's, where the message has none."""
         role = message.role
         if role == "assistant":
@@ -187,7 +187,7 @@ class Chat:
     def _calls(self, listed: list[ToolCall], key: str, line: int, at: str | float | None, model: str | None) -> bool:
         """Report the calls of one response; false where all of them are copies."""
         emit = self._emit
-        told: list[Call] = []
+        reported: list[Call] = []
         by_id: dict[str, list[Call]] = {}
         for place, entry in enumerate(listed):
             name = entry.function.name
@@ -205,15 +205,15 @@ class Chat:
             )
             if call is None:
                 continue
-            told.append(call)
+            reported.append(call)
             if own is not None:
                 by_id.setdefault(own, []).append(call)
                 if self._asked is not None:
                     self._asked[own] = call
-        if told:
-            self._newest = told
+        if reported:
+            self._newest = reported
             self._shared = {own: calls for own, calls in by_id.items() if len(calls) > 1 or calls[0].id != own}
-        return bool(told)
+        return bool(reported)
 
     def _result(self, message: Message, line: int) -> None:
         content: Any = message.content

@@ -114,7 +114,7 @@ def usage_of(metadata: Any) -> Usage | None:
 
 
 class Pairs:
-    """Tells calls and responses of contents, whose ids are often missing: then by name and order."""
+    """Reports calls and responses of contents, whose ids are often missing: then by name and order."""
 
     def __init__(self, emit: Emitter) -> None:
         self.emit = emit

@@ -118,7 +118,7 @@ def outcome_of(message: Message) -> Outcome:
     return found
 
 
-# -- telling the emitter -------------------------------------------------------------------
+# -- reporting to the emitter ---------------------------------------------------------------
 
 
 class Chat:

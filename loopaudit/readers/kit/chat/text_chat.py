@@ -1,4 +1,4 @@
-"""Tells an emitter chats whose calls stand in the prose and whose results come as messages."""
+"""Reports chats whose calls stand in the prose and whose results come as messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tells an emitter the spans of traces: model calls with their messages, tool calls with their results.
+"""Reports the spans of traces to an emitter: model calls with their messages, tool calls with their results.
 
 **Calls** are what a model's output asks for, each joined to the tool span that ran it: by id, else by name and
 arguments, else by name. A tool span that no recorded output asked for is a call of its own. Calls in input

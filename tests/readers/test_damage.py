@@ -113,7 +113,11 @@ def test_any_damage_ends_with_events_and_problems(name: str, data: st.DataObject
     assert problems.damaged <= sum(problems.counts.values())
     assert all(call.number > 0 for event in events for call in getattr(event, "calls", []))
     if not is_document:
-        assert problems.damaged >= sum(map(is_broken, lines))
+        broken = sum(map(is_broken, lines))
+        with Source(None, stream=io.BytesIO(b"\n".join(lines))) as source:
+            # Some formats are written both ways, and what has no sound line may be a document that was cut.
+            is_lines = source.probe().shape == "records"
+        assert problems.damaged >= (broken if is_lines else min(broken, 1))
 
 
 @pytest.mark.parametrize("depth", [400, 3000])

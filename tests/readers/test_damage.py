@@ -63,6 +63,9 @@ LAWFUL = {
 }
 """Changes that make another lawful transcript, which nobody can tell from a damaged one."""
 
+REFUSING = {"native"}
+"""Formats of lines that are refused in words: a header of another format or of a later version."""
+
 SILENT = {("codex", "openhands-v1")}
 """A reader, and a format that says nothing to it: objects with an id and a time head the oldest rollouts."""
 
@@ -107,7 +110,7 @@ def test_any_damage_ends_with_events_and_problems(name: str, data: st.DataObject
     try:
         events, problems, totals = read_events(reader, b"\n".join(lines))
     except InputError:
-        assert is_document
+        assert is_document or name in REFUSING
         return
     assert len(totals) <= 2 * len(lines) + 2
     assert problems.damaged <= sum(problems.counts.values())
@@ -130,7 +133,7 @@ def test_deep_nesting_is_no_danger(name: str, depth: int) -> None:
         try:
             read_events(reader, data.replace(b'"@deep@"', deep))
         except InputError:
-            assert is_document
+            assert is_document or name in REFUSING
 
 
 @pytest.mark.parametrize("name", LINES)

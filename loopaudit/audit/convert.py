@@ -1,7 +1,7 @@
 """Writes any readable transcript in the native format, so that it replays as the original.
 
-:class:`Transcriber` is an emitter that writes a line for everything it accepts, at the moment
-it accepts it: copies that the emitter drops are not written, a message that waits for what
+:class:`Transcriber` is notified of everything that an emitter accepts, at the moment of it, and
+writes a line for it: copies that the emitter drops are not written, a message that waits for what
 follows is written when it is decided upon. Reading the lines therefore repeats the same steps
 in the same order, with the same events, numbers and pairings under every failure level. Memory
 does not grow with the transcript, and equal transcripts give equal bytes.
@@ -18,10 +18,9 @@ import orjson
 
 from loopaudit.core.canonical import compact
 from loopaudit.core.errors import InputError
-from loopaudit.core.events import TEXT, BoundaryKind, Call, Status, Turn, Usage, content_text, decode_text
-from loopaudit.core.findings import Problems
+from loopaudit.core.events import TEXT, Call, Usage, content_text, decode_text
 from loopaudit.readers.contract import Reader
-from loopaudit.readers.emit import Emitter, _Agent
+from loopaudit.readers.emit import Accepted, Emitter
 from loopaudit.readers.formats.native.records import FORMAT, VERSION
 from loopaudit.readers.source import Source
 
@@ -49,7 +48,7 @@ def convert(source: Source, reader: Reader, out: IO[bytes], transform: Transform
         InputError: there is no conversation in it.
     """
     writer = Writer(out, transform)
-    emit = Transcriber(writer, source.problems, reader.id)
+    emit = Emitter(lambda event: None, source.problems, failure_level="flag", tap=Transcriber(writer, reader.id))
     reader.read(source, emit)
     emit.finish()
     if not emit.sessions:
@@ -99,200 +98,103 @@ def encode(record: Record) -> bytes:
     return text.encode() + b"\n"
 
 
-class Transcriber(Emitter):
-    """An emitter that writes what it accepts, and hands its events to nobody."""
+class Transcriber:
+    """The tap of an emitter: writes a line for everything that the emitter accepts."""
 
-    def __init__(self, writer: Writer, problems: Problems, format: str) -> None:
+    def __init__(self, writer: Writer, format: str) -> None:
         self._writer = writer
         self._origin = {"format": format}
-        self._settling = False
-        self._held: dict[str, list[tuple[str, int, str | float | None, Record]]] = {}
-        """Lines by agent that wait for the decision on a message that may be a copy."""
-        super().__init__(lambda event: None, problems, failure_level="flag")
+        self._session = ""
+        self._is_first = True
+        self._begin()
 
-    # -- conversations ---------------------------------------------------------------------
-
-    def _begin(self, session: str) -> None:
-        super()._begin(session)
+    def _begin(self) -> None:
         self._facts: Record = {}
         self._has_header = False
         self._messages = 0
 
-    def session(self, session: str) -> None:
-        """Begin another conversation: the next line gets a header before it."""
-        before = self.session_id
-        super().session(session)
-        if self.session_id != before:
-            self._has_header = False
+    def __call__(self, accepted: Accepted) -> None:
+        """Write one thing that was accepted."""
+        given = accepted.arguments
+        match accepted.kind:
+            case "session":
+                self._enter(given["session"], begins=given["begins"])
+            case "tools":
+                known = self._facts.get("tools", {})
+                schemas = given["schemas"].items()
+                fresh = {name: schema for name, schema in schemas if name not in known or known[name] != schema}
+                if fresh:
+                    self._declare("tools", fresh)
+            case "knows_success":
+                if "knows_success" not in self._facts:
+                    self._declare("knows_success", True)
+            case "turn":
+                self._write("user", accepted, {"text": given["text"]})
+            case "say":
+                self._write("assistant", accepted, {"text": given["text"], **_of_response(given)})
+            case "usage":
+                self._write("usage", accepted, {**_of_response(given), **_members(**_counts(given["usage"]))})
+            case "call":
+                call: Call = given["call"]
+                sent = call.source if call.form == TEXT else call.arguments
+                members = {"id": call.id, "name": call.name, "arguments": sent, **_of_response(given)}
+                self._write("tool_call", accepted, members)
+            case "result":
+                self._write("tool_result", accepted, _result(given))
+            case "boundary":
+                members = {"kind": given["kind"], **_members(reason=given["reason"] or None)}
+                self._write("boundary", accepted, members)
 
-    def tools(self, schemas: Mapping[str, Any]) -> None:
-        """Declare tools, in the header while it is not written."""
-        super().tools(schemas)
-        known = self._facts.get("tools", {})
-        fresh = {name: schema for name, schema in schemas.items() if name not in known or known[name] != schema}
-        if fresh:
-            self._declare("tools", fresh)
-
-    def knows_success(self) -> None:
-        """Say that the format tells failures, once for each conversation."""
-        super().knows_success()
-        if "knows_success" not in self._facts:
-            self._declare("knows_success", True)
+    def _enter(self, session: str, *, begins: bool) -> None:
+        """Go to another conversation, or learn the name of this one: the next line gets a header before it."""
+        self._session = session
+        self._has_header = False
+        if begins:
+            self._is_first = False
+            self._begin()
 
     def _declare(self, name: str, value: Any) -> None:
+        """Declare a fact of the conversation, in the header while that is not written."""
         if self._has_header:
             self._writer.write({"type": "declare", name: value})
         known = self._facts.get(name)
         self._facts[name] = {**known, **value} if isinstance(known, dict) else value
 
-    def _write(self, kind: str, line: int, at: str | float | None, agent: str, members: Record) -> None:
+    def _write(self, kind: str, accepted: Accepted, members: Record) -> None:
         if not self._has_header:
             self._has_header = True
             header: Record = {"type": "header", "format": FORMAT, "version": VERSION}
-            if self.session_id or self.sessions:
-                header["session"] = self.session_id
+            if self._session or not self._is_first:
+                header["session"] = self._session
             self._writer.write({**header, "source": self._origin, **self._facts})
         if kind == "user":
             self._messages += 1
             members = {**members, "id": f"u{self._messages}"}
-        self._writer.write({"type": kind, **members, **_members(agent=agent or None, at=at, line=line or None)})
+        place = _members(agent=accepted.agent or None, at=accepted.at, line=accepted.line or None)
+        self._writer.write({"type": kind, **members, **place})
 
-    # -- what a reader reports -------------------------------------------------------------
 
-    def turn(
-        self, text: str, *, agent: str = "", line: int = 0, at: str | float | None = None, id: str | None = None
-    ) -> None:
-        """A person's message; one that may be a copy is written when it is decided upon."""
-        stream = self._agent(agent)
-        waiting = len(stream.tentative)
-        super().turn(text, agent=agent, line=line, at=at, id=id)
-        if len(stream.tentative) > waiting:
-            self._hold(agent, "user", line, at, {"text": text})
+def _of_response(given: Mapping[str, Any]) -> Record:
+    return _members(batch=given["key"], model=given["model"])
 
-    def _deliver_turn(self, stream: _Agent, event: Turn) -> None:
-        super()._deliver_turn(stream, event)
-        if not self._settling:
-            self._write("user", event.line, event.at, event.agent, {"text": event.text})
 
-    def _hold(self, agent: str, kind: str, line: int, at: str | float | None, members: Record) -> None:
-        self._held.setdefault(agent, []).append((kind, line, at, members))
+def _counts(usage: Usage) -> Record:
+    return {name: getattr(usage, name) for name in ("input", "output", "cache_read", "cache_write")}
 
-    def _settle(self, stream: _Agent, *, keep: bool) -> None:
-        self._settling = True
-        super()._settle(stream, keep=keep)
-        self._settling = False
-        for kind, line, at, members in self._held.pop(stream.name, ()):
-            if keep:
-                self._write(kind, line, at, stream.name, members)
 
-    def say(
-        self,
-        text: str,
-        *,
-        agent: str = "",
-        key: str | None = None,
-        line: int = 0,
-        at: str | float | None = None,
-        model: str | None = None,
-    ) -> None:
-        """Prose of the assistant; behind a message that may be a copy it waits with it."""
-        waits = self._waits(self._agent(agent), key)
-        super().say(text, agent=agent, key=key, line=line, at=at, model=model)
-        members = _members(text=text, batch=key, model=model)
-        if waits:
-            self._hold(agent, "assistant", line, at, members)
-        else:
-            self._write("assistant", line, at, agent, members)
-
-    def usage(self, usage: Usage, *, agent: str = "", key: str | None = None, model: str | None = None) -> None:
-        """Tokens of a model response."""
-        super().usage(usage, agent=agent, key=key, model=model)
-        members = _members(
-            batch=key,
-            model=model,
-            input=usage.input,
-            output=usage.output,
-            cache_read=usage.cache_read,
-            cache_write=usage.cache_write,
-        )
-        self._write("usage", 0, None, agent, members)
-
-    def call(
-        self,
-        name: str,
-        arguments: Any,
-        *,
-        id: str | None = None,
-        key: str | None = None,
-        agent: str = "",
-        line: int = 0,
-        at: str | float | None = None,
-        model: str | None = None,
-    ) -> Call | None:
-        """A tool call; a copy is not written."""
-        call = super().call(name, arguments, id=id, key=key, agent=agent, line=line, at=at, model=model)
-        if call is not None:
-            sent = call.source if call.form == TEXT else call.arguments
-            members: Record = {"id": call.id, "name": name, "arguments": sent, **_members(batch=key, model=model)}
-            self._write("tool_call", line, at, agent, members)
-        return call
-
-    def result(
-        self,
-        id: str | None,
-        output: Any,
-        *,
-        failed: bool | None = None,
-        status: Status | None = None,
-        exit_code: int | None = None,
-        error: str | None = "",
-        agent: str = "",
-        name: str | None = None,
-        line: int = 0,
-        at: str | float | None = None,
-    ) -> Call | None:
-        """A result; one without a call is written as such, a repeated one is not."""
-        entry = self._open.get(id) if id else self._oldest(agent, name)
-        answered = agent if entry is None else entry[2].name
-        orphans = self.totals.orphan_results
-        call = super().result(
-            id,
-            output,
-            failed=failed,
-            status=status,
-            exit_code=exit_code,
-            error=error,
-            agent=agent,
-            name=name,
-            line=line,
-            at=at,
-        )
-        if call is None:
-            if self.totals.orphan_results == orphans:
-                return None
-            text = decode_text(output) if isinstance(output, bytes) else content_text(output)
-            members = _members(id=id, name=None if id else name, output=text)
-        else:
-            assert call.result is not None
-            members = {"id": call.id, "output": call.result.output}
-        if error != "":
-            members["error"] = error
-        members |= _members(is_error=failed, exit_code=exit_code, status=status)
-        self._write("tool_result", line, at, answered, members)
-        return call
-
-    def boundary(
-        self,
-        kind: BoundaryKind,
-        reason: str = "",
-        *,
-        agent: str = "",
-        line: int = 0,
-        at: str | float | None = None,
-    ) -> None:
-        """A compaction, a resumption, an interruption, or the recorded end of the run."""
-        super().boundary(kind, reason, agent=agent, line=line, at=at)
-        self._write("boundary", line, at, agent, {"kind": kind, **_members(reason=reason or None)})
+def _result(given: Mapping[str, Any]) -> Record:
+    """The members of a result; one without a call keeps the id or the name that it was recorded with."""
+    call: Call | None = given.get("call")
+    if call is None:
+        recorded, output = given["id"], given["output"]
+        text = decode_text(output) if isinstance(output, bytes) else content_text(output)
+        members = _members(id=recorded, name=None if recorded else given["name"], output=text)
+    else:
+        assert call.result is not None
+        members = {"id": call.id, "output": call.result.output}
+    if given["error"] != "":
+        members["error"] = given["error"]
+    return members | _members(is_error=given["failed"], exit_code=given["exit_code"], status=given["status"])
 
 
 def _members(**values: Any) -> Record:

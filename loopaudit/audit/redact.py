@@ -152,7 +152,8 @@ class Redactor:
         """What of a schema a check of arguments needs; its property names become known."""
         if not isinstance(schema, dict):
             return schema
-        kept = {word: schema[word] for word in _SCHEMA_WORDS if word in schema}
+        # In the order of the schema: that of a set differs from run to run.
+        kept = {word: value for word, value in schema.items() if word in _SCHEMA_WORDS}
         if isinstance(kept.get("properties"), dict):
             self._names.update(kept["properties"])
             kept["properties"] = {name: self._schema(inner) for name, inner in kept["properties"].items()}

@@ -25,7 +25,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from types import MappingProxyType
+from typing import Any, Final, Literal, NamedTuple
 
 from loopaudit.core.arguments import WEAK_ID, of_arguments, of_slice
 from loopaudit.core.bounded import Latest
@@ -65,10 +66,34 @@ Half of :data:`loopaudit.audit.engine.MAX_AGENTS`, so that an agent's guards sti
 _UTC_WIDTH: Final = len("2026-02-07T03:49:23.388Z")
 
 
+class Accepted(NamedTuple):
+    """One thing that an emitter accepted, for its tap: the method, and what it was called with."""
+
+    kind: Literal["session", "tools", "knows_success", "turn", "say", "usage", "call", "result", "boundary"]
+    agent: str = ""
+    """Of a result that has a call, the agent of that call."""
+    line: int = 0
+    at: str | float | None = None
+    arguments: Mapping[str, Any] = MappingProxyType({})
+    """The other arguments by name. ``call`` stands for those that name a call, and for its result's output."""
+
+
 class _Agent:
     """One agent's unfinished part of the stream."""
 
-    __slots__ = ("batches", "current", "key", "last_turn", "name", "opened", "queue", "sealed", "swept", "tentative")
+    __slots__ = (
+        "batches",
+        "current",
+        "held",
+        "key",
+        "last_turn",
+        "name",
+        "opened",
+        "queue",
+        "sealed",
+        "swept",
+        "tentative",
+    )
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -82,6 +107,8 @@ class _Agent:
         self.swept = 0
         """``batches`` when it was last looked at whether the agent is idle."""
         self.tentative: list[Event] = []
+        self.held: list[Accepted] = []
+        """What the tap is notified of once :attr:`tentative` is decided upon."""
         self.last_turn: Turn | None = None
         """The newest event, if it is a person's message."""
 
@@ -91,6 +118,10 @@ class Emitter:
 
     ``failure_level`` is the weakest level that counts as a failure: ``flag``, ``exit_code``
     (the default: flags and exit codes) or ``text``.
+
+    ``tap`` is notified of everything that is accepted, at the moment of it: not of copies that
+    are dropped, and of a message that waits for what follows when it is decided upon. Repeating
+    what it was notified of on another emitter gives the same events.
     """
 
     def __init__(
@@ -100,6 +131,7 @@ class Emitter:
         *,
         failure_level: Level = "exit_code",
         on_session: Callable[[str, Totals], None] | None = None,
+        tap: Callable[[Accepted], None] | None = None,
     ) -> None:
         self.sink = sink
         """Takes the events; may be exchanged for another at any time."""
@@ -107,6 +139,7 @@ class Emitter:
         self._use_text = failure_level == "text"
         self._use_exit = failure_level != "flag"
         self._on_session = on_session
+        self._tap = tap
         self.sessions = 0
         self._begin("")
 
@@ -133,10 +166,13 @@ class Emitter:
         """
         if session == self.session_id and self._used:
             return
-        if self._used:
+        before, begins = self.session_id, self._used
+        if begins:
             self.finish()
             self._begin(session)
         self.session_id = session
+        if self._tap is not None and session != before:
+            self._tap(Accepted("session", arguments={"session": session, "begins": begins}))
 
     def finish(self) -> Totals:
         """Hand on everything that waits, and close the conversation. Returns its counts."""
@@ -157,10 +193,14 @@ class Emitter:
     def tools(self, schemas: Mapping[str, Any]) -> None:
         """Declare tools: JSON Schemas of their arguments by tool name."""
         self.totals.schemas.update(schemas)
+        if self._tap is not None:
+            self._tap(Accepted("tools", arguments={"schemas": schemas}))
 
     def knows_success(self) -> None:
         """Say that this format tells failures from successes (no flag then means success)."""
         self.totals.success_known = True
+        if self._tap is not None:
+            self._tap(Accepted("knows_success"))
 
     def problem(self, kind: str, message: str, *, line: int = 0, damage: bool = False) -> None:
         """Count something that could not be used."""
@@ -192,11 +232,15 @@ class Emitter:
                     self._copy("repeated_message", "the same message stands twice in a row", line)
                     return
                 stream.tentative.append(event)
+                if self._tap is not None:
+                    stream.held.append(Accepted("turn", agent, line, at, {"text": text}))
                 return
             self._texts.put(mark, True)
         self._settle(stream, keep=True)
         self._close(stream)
         self._deliver_turn(stream, event)
+        if self._tap is not None:
+            self._tap(Accepted("turn", agent, line, at, {"text": text}))
 
     def _deliver_turn(self, stream: _Agent, event: Turn) -> None:
         if stream.name == "":
@@ -226,11 +270,15 @@ class Emitter:
                 stream.tentative.append(last)
             last.text = f"{last.text}\n{text}" if last.text else text
             last.model = model if model is not None else last.model
+            if self._tap is not None:
+                stream.held.append(Accepted("say", agent, line, at, {"text": text, "key": key, "model": model}))
             return
         batch = self._batch(stream, key, line, at, joins_calls=False)
         batch.text = f"{batch.text}\n{text}" if batch.text else text
         if model is not None:
             batch.model = model
+        if self._tap is not None:
+            self._tap(Accepted("say", agent, line, at, {"text": text, "key": key, "model": model}))
 
     def usage(self, usage: Usage, *, agent: str = "", key: str | None = None, model: str | None = None) -> None:
         """Tokens of a model response; the last report for a response counts, never the sum."""
@@ -238,12 +286,14 @@ class Emitter:
         batch = stream.current
         if batch is None or (key is not None and stream.key != key):
             batch = _waiting(stream, key)
-            if batch is None:
-                self._count_usage(usage)
-                return
-        batch.usage = usage
-        if model is not None:
-            batch.model = model
+        if batch is None:
+            self._count_usage(usage)
+        else:
+            batch.usage = usage
+            if model is not None:
+                batch.model = model
+        if self._tap is not None:
+            self._tap(Accepted("usage", agent, arguments={"usage": usage, "key": key, "model": model}))
 
     def call(
         self,
@@ -295,6 +345,8 @@ class Emitter:
         index = batch.index
         opened[index] = opened.get(index, 0) + 1
         self._open[own] = (call, batch, stream)
+        if self._tap is not None:
+            self._tap(Accepted("call", agent, line, at, {"call": call, "key": key, "model": model}))
         return call
 
     def result(
@@ -321,7 +373,11 @@ class Emitter:
         """
         entry = self._open.pop(id, None) if id else self._oldest(agent, name)
         if entry is None:
-            self._unpaired(id, line)
+            is_orphan = self._unpaired(id, line)
+            if self._tap is not None and is_orphan:
+                given = {"id": id, "name": name, "output": output}
+                outcome = {"failed": failed, "status": status, "exit_code": exit_code, "error": error}
+                self._tap(Accepted("result", agent, line, at, {**given, **outcome}))
             return None
         call, batch, stream = entry
         if not id:
@@ -349,6 +405,9 @@ class Emitter:
         opened[batch.index] = left
         if not left and stream.queue:
             self._advance(stream)
+        if self._tap is not None:
+            outcome = {"failed": failed, "status": status, "exit_code": exit_code, "error": error}
+            self._tap(Accepted("result", stream.name, line, at, {"call": call, **outcome}))
         return call
 
     def answer(
@@ -415,6 +474,8 @@ class Emitter:
         stream.last_turn = None
         stream.queue.append(Boundary(self.session_id, agent, kind, reason, line, at))
         self._advance(stream)
+        if self._tap is not None:
+            self._tap(Accepted("boundary", agent, line, at, {"kind": kind, "reason": reason}))
 
     # -- inside ----------------------------------------------------------------------------
 
@@ -569,6 +630,7 @@ class Emitter:
         if not stream.tentative:
             return
         waiting, stream.tentative = stream.tentative, []
+        held, stream.held = stream.held, []
         if not keep:
             for event in waiting:
                 self._copy("repeated_message", "the message stands before a repeated call", event.line)
@@ -584,6 +646,9 @@ class Emitter:
                 stream.current = event
                 stream.key = event.response_id
                 stream.sealed = False
+        if self._tap is not None:
+            for accepted in held:
+                self._tap(accepted)
 
     @staticmethod
     def _waits(stream: _Agent, key: str | None) -> bool:
@@ -608,12 +673,14 @@ class Emitter:
                 return entry
         return None
 
-    def _unpaired(self, id: str | None, line: int) -> None:
+    def _unpaired(self, id: str | None, line: int) -> bool:
+        """Count a result without an open call. Returns whether its call is not there at all."""
         if id and self._ids.get(id) is not None:
             self._copy("repeated_result", "a result of this call stood before", line)
-            return
+            return False
         self.totals.orphan_results += 1
         self.problems.add("orphan_result", "a result whose call is not in the transcript", line=line)
+        return True
 
 
 def _waiting(stream: _Agent, key: str | None) -> Batch | None:

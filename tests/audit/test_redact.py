@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -159,6 +162,20 @@ def test_numbers_are_replaced_and_keep_their_kind() -> None:
 def test_the_key_decides_the_letters() -> None:
     assert Redactor(KEY).text("some words here") == Redactor(KEY).text("some words here")
     assert Redactor().text("some words here") != Redactor().text("some words here")
+
+
+def test_a_key_gives_the_same_bytes_in_every_process(tmp_path: Path) -> None:
+    """The order of a set hangs on the seed of a process."""
+    schema = {"type": "object", "title": "T", "properties": {"p": {"type": "string"}}, "required": ["p"]}
+    path = tmp_path / "run.jsonl"
+    path.write_bytes(native([{"type": "header", "tools": {"ls": schema}}, {"type": "user", "text": "go"}]))
+    written = set()
+    for seed in "0123":
+        command = [sys.executable, "-m", "loopaudit", "convert", str(path), "--redact", "--redact-key", "k"]
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        written.add(subprocess.run(command, env=environment, capture_output=True, check=True).stdout)
+    assert len(written) == 1
+    assert b'{"ls":{"type":"object","properties":{"p":{"type":"string"}},"required":["p"]}}' in written.pop()
 
 
 def decisions(data: bytes, names: list[str]) -> list[Any]:

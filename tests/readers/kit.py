@@ -1,23 +1,19 @@
-"""Reads records and documents that a test writes, and damages the samples of the formats."""
+"""Reads records and documents that a test writes, and finds the samples of the formats."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-
-from hypothesis import strategies as st
 
 from loopaudit.core.counts import Totals
 from loopaudit.readers.registry import readers
 from loopaudit.readers.source import Source
 from tests import corpus
 from tests.places import SAMPLES
-from tests.readers import damage
 from tests.readers.claude_records import batches, lines, shape
 
-__all__ = ["Read", "batches", "claimed", "damaged", "lines", "put", "records_of", "sample", "shape", "write"]
+__all__ = ["Read", "batches", "claimed", "lines", "sample", "shape", "write"]
 
 FOLDER = SAMPLES / "formats"
 
@@ -68,30 +64,7 @@ def claimed(id: str, content: Any) -> str | None:
         return readers().get(id).sniff(source.probe())
 
 
-# -- damage --------------------------------------------------------------------------------
-
-
 def sample(id: str) -> Path:
     """The sample file of a format."""
     (path,) = FOLDER.glob(f"{id}.json*")
     return path
-
-
-def records_of(path: Path) -> Any:
-    """The records of a line format, or the document."""
-    data = path.read_bytes()
-    if path.suffix == ".jsonl":
-        return [json.loads(line) for line in data.split(b"\n") if line]
-    return Document(json.loads(data))
-
-
-def put(content: Any, path: Sequence[Any], value: Any) -> Any:
-    """A copy with another value at a path."""
-    if isinstance(content, Document):
-        return Document(damage.changed(content.value, tuple(path), value))
-    return damage.changed(content, tuple(path), value)
-
-
-def damaged(data: bytes) -> st.SearchStrategy[bytes]:
-    """A file after some cuts, swaps, copies, noise and broken bytes, line by line."""
-    return damage.damaged(data.split(b"\n")).map(b"\n".join)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from loopaudit.core.events import Batch, Boundary, Event, Turn, Usage
 from loopaudit.core.tools import declared_schemas
-from loopaudit.readers.emit import MAX_HELD, Emitter
+from loopaudit.readers.emit import MAX_HELD, Accepted, Emitter
 
 
 class Recorder:
@@ -309,3 +309,22 @@ def test_every_call_is_handed_on_exactly_once(steps: list[tuple[str, str, str]])
     told = sum(emit.problems.counts.values())
     given_results = sum(1 for s in steps if s[0] == "result")
     assert totals.results + totals.orphan_results <= given_results <= totals.results + told
+
+
+def test_a_tap_is_notified_of_what_is_accepted_and_when_it_is() -> None:
+    accepted: list[Accepted] = []
+    r = Recorder(tap=accepted.append)
+    r.emit.turn("go")
+    r.emit.call("ls", {}, id="call_a1", key="m1", line=2)
+    r.emit.result("call_a1", "x", failed=True, line=3)
+    r.emit.result("call_a1", "x")
+    r.emit.turn("go", line=4)
+    r.emit.say("So.", line=5)
+    assert [one.kind for one in accepted] == ["turn", "call", "result"]
+    r.emit.call("ls", {}, id="call_a1")  # a copy, so that the message before it was one too
+    r.emit.turn("go", line=6)
+    r.emit.boundary("compaction", line=7)
+    r.emit.session("other")
+    assert [(one.kind, one.line) for one in accepted[3:]] == [("turn", 6), ("boundary", 7), ("session", 0)]
+    assert accepted[2].arguments["failed"] is True
+    assert dict(accepted[-1].arguments) == {"session": "other", "begins": True}

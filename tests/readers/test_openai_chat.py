@@ -16,7 +16,7 @@ from loopaudit.core.events import Batch, Event, Usage
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.formats.openai_chat import READER
 from loopaudit.readers.kit.chat.message import message_decoder, message_from
-from loopaudit.readers.kit.chat.tell import Chat
+from loopaudit.readers.kit.chat.messages import Chat
 from loopaudit.readers.source import Source
 from tests import corpus
 from tests.readers.chat_messages import Json, as_lines, call, read, say, tool, user, words
@@ -532,7 +532,7 @@ def told_by(decode: Callable[[bytes], Any], lines: list[bytes]) -> tuple[list[An
     emit = Emitter(events.append)
     chat = Chat(emit, is_log=True)
     for number, line in enumerate(lines, 1):
-        chat.tell(decode(line), number)
+        chat.report(decode(line), number)
     emit.finish()
     return [view(e) for e in events], emit.problems.counts
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from loopaudit.core.errors import InputError
 from loopaudit.core.events import Usage
 from loopaudit.readers.emit import Emitter
-from loopaudit.readers.kit.whole import Fresh, Names, Waiting, guard_notice, records, tokens
+from loopaudit.readers.kit.pairing import Waiting
+from loopaudit.readers.kit.whole import Fresh, Names, guard_notice, records, tokens
 from loopaudit.readers.source import Source
 
 

@@ -34,7 +34,7 @@ from msgspec.structs import replace
 
 from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
-from loopaudit.readers.kit.blocks import Answer, Content, content_of, tell_losses
+from loopaudit.readers.kit.blocks import Answer, Content, content_of, emit_losses
 from loopaudit.readers.kit.chat.message import Function, Message, ToolCall, decoded
 from loopaudit.readers.kit.chat.read import read_chat
 from loopaudit.readers.kit.chat.rows import is_message
@@ -94,7 +94,7 @@ class _Parts:
     def of(self, message: Message, line: int) -> list[Message]:
         """The messages for one recorded message, after the prose that was held before it."""
         content = content_of(decoded(message.content))
-        tell_losses(self.emit, content, line=line)
+        emit_losses(self.emit, content, line=line)
         if message.role == "assistant":
             return self._response(message, content)
         parts = [_result(message, answer) for answer in content.answers]

@@ -24,7 +24,7 @@ from loopaudit.core.events import Call, content_text
 from loopaudit.core.tools import declared_schemas
 from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
-from loopaudit.readers.kit.chat.tell import is_compaction
+from loopaudit.readers.kit.chat.messages import is_compaction
 from loopaudit.readers.kit.fields import (
     documents,
     items,
@@ -35,7 +35,7 @@ from loopaudit.readers.kit.fields import (
     string,
     unknown_record,
 )
-from loopaudit.readers.kit.pairing import Ledger
+from loopaudit.readers.kit.pairing import Pairing, first_open
 from loopaudit.readers.kit.whole import Names, tokens, values
 from loopaudit.readers.probe import Probe
 from loopaudit.readers.source import Source
@@ -62,16 +62,16 @@ def read(source: Source, emit: Emitter) -> None:
         name = string(root.get("session_id")) or string(root.get("trajectory_id"))
         if name is not None or number > 1:
             emit.session(names.unique(name or str(number)))
-        _Trajectory(emit, line).tell(root, "", 0)
+        _Trajectory(emit, line).report(root, "", 0)
 
 
 class _Trajectory:
     def __init__(self, emit: Emitter, line: int) -> None:
         self.emit = emit
         self.line = line
-        self.ledger = Ledger(emit)
+        self.pairing = Pairing(emit)
 
-    def tell(self, root: dict[str, Any], agent: str, depth: int) -> None:
+    def report(self, root: dict[str, Any], agent: str, depth: int) -> None:
         """Report the steps, then the sub-agents."""
         about = mapping(root.get("agent"))
         self.emit.tools(declared_schemas(items(about.get("tool_definitions"))))
@@ -89,7 +89,7 @@ class _Trajectory:
                 malformed(self.emit, "a trajectory of a sub-agent without steps", self.line)
                 continue
             name = string(inner.get("trajectory_id")) or string(mapping(inner.get("agent")).get("name")) or "agent"
-            self.tell(inner, f"{agent}/{name}#{number}" if agent else f"{name}#{number}", depth + 1)
+            self.report(inner, f"{agent}/{name}#{number}" if agent else f"{name}#{number}", depth + 1)
 
     def _step(self, step: dict[str, Any], agent: str, key: str, model: str | None) -> None:
         source = step.get("source")
@@ -125,13 +125,13 @@ class _Trajectory:
         self, listed: list[Any], agent: str, key: str, at: str | float | None, model: str | None
     ) -> dict[str, list[Call]]:
         """Report the calls of a step. Returns them by their recorded ids (those without under an empty one)."""
-        told: dict[str, list[Call]] = {}
+        reported: dict[str, list[Call]] = {}
         ids = [mapping(entry).get("tool_call_id") for entry in listed]
         for entry, own in zip(listed, ids, strict=True):
             value = mapping(entry)
             if "arguments" not in value:
                 malformed(self.emit, "a call without arguments", self.line)
-            call = self.ledger.call(
+            call = self.pairing.call(
                 value.get("function_name"),
                 value.get("arguments"),
                 id=None if ids.count(own) > 1 else own,
@@ -142,8 +142,8 @@ class _Trajectory:
                 model=model,
             )
             if call is not None:
-                told.setdefault(own if isinstance(own, str) else "", []).append(call)
-        return told
+                reported.setdefault(own if isinstance(own, str) else "", []).append(call)
+        return reported
 
     def _observation(self, observation: Any, calls: dict[str, list[Call]], at: str | float | None) -> None:
         if observation is None:
@@ -159,12 +159,12 @@ class _Trajectory:
                 continue
             given = result.get("source_call_id")
             asked = calls.get(given, []) if isinstance(given, str) else []
-            own = [call for call in asked if call.result is None]
-            if own:
-                self._result(own[0].id, result, at)
+            own = first_open(asked)
+            if own is not None:
+                self._result(own.id, result, at)
                 continue
             if isinstance(given, str) and given:
-                self.ledger.answer(given, result.get("content"), line=self.line, at=at)
+                self.pairing.answer(given, result.get("content"), line=self.line, at=at)
                 continue
             left = len(results) - number
             waiting = [call for group in calls.values() for call in group if call.result is None]

@@ -150,9 +150,9 @@ class _Requests:
                 malformed(self.emit, "a call without its arguments", line)
             recorded = string(found.get("id"))
             given = self.fresh.id(recorded) or recorded
-            told = self.emit.call(name, found.get("arguments"), id=given, key=key, line=line, model=model)
-            if told is not None and recorded is not None:
-                self.ids[recorded] = told.id
+            reported = self.emit.call(name, found.get("arguments"), id=given, key=key, line=line, model=model)
+            if reported is not None and recorded is not None:
+                self.ids[recorded] = reported.id
 
     def _result(self, body: Any, line: int) -> None:
         found = mapping(body)

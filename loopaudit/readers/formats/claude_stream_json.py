@@ -34,7 +34,7 @@ from loopaudit.core.events import Usage
 from loopaudit.core.text import one_line
 from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
-from loopaudit.readers.kit.blocks import content_of, tell_answers, tell_losses, tell_response, usage_from
+from loopaudit.readers.kit.blocks import content_of, emit_answers, emit_losses, emit_response, usage_from
 from loopaudit.readers.kit.claude_words import INTERRUPTED, NOT_TYPED, typed
 from loopaudit.readers.kit.copies import Copies
 from loopaudit.readers.kit.fields import count, has, malformed, mapping, objects, string, unknown_record
@@ -138,8 +138,8 @@ class _Stream:
         pending = self.pending.get(agent)
         if pending is not None and pending[0] != given:
             self._flush(agent)
-        told = tell_response(self.emit, content, key=given, agent=agent, line=line)
-        if content.calls and not told:
+        reported = emit_response(self.emit, content, key=given, agent=agent, line=line)
+        if content.calls and not reported:
             return
         usage = usage_from(message.get("usage")) or Usage()
         self.pending[agent] = (given, Usage(usage.input, None, usage.cache_read, usage.cache_write), model)
@@ -157,8 +157,8 @@ class _Stream:
 
     def _user(self, agent: str, record: dict[str, Any], message: dict[str, Any], line: int) -> None:
         content = content_of(message.get("content"))
-        tell_losses(self.emit, content, line=line)
-        tell_answers(self.emit, content, agent=agent, line=line)
+        emit_losses(self.emit, content, line=line)
+        emit_answers(self.emit, content, agent=agent, line=line)
         kept = [text for text in map(typed, content.texts) if text]
         first = kept[0] if kept else ""
         if first.startswith(INTERRUPTED):

@@ -26,8 +26,8 @@ from typing import Any
 from loopaudit.core.events import Usage
 from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
-from loopaudit.readers.kit.blocks import Asked, Content, content_of, tell_losses, tell_response
-from loopaudit.readers.kit.cline import answer, is_history, told, xml_call
+from loopaudit.readers.kit.blocks import Asked, Content, content_of, emit_losses, emit_response
+from loopaudit.readers.kit.cline import answer, is_history, parsed, xml_call
 from loopaudit.readers.kit.fields import count, documents, entries, malformed, mapping, moment, not_a_record, string
 from loopaudit.readers.kit.pairing import Pairing
 from loopaudit.readers.probe import Probe
@@ -49,7 +49,7 @@ def read(source: Source, emit: Emitter) -> None:
         not_a_record(emit, 0)
         return
     emit.knows_success()
-    pairing = Pairing()
+    pairing = Pairing(emit)
     for number, message in enumerate(entries(root, emit), 1):
         role, at = message.get("role"), moment(message.get("ts"))
         content = content_of(message.get("content"))
@@ -59,9 +59,9 @@ def read(source: Source, emit: Emitter) -> None:
             key = f"message {number}"
             model = string(mapping(message.get("modelInfo")).get("modelId"))
             usage = _usage(mapping(message.get("metrics")).get("tokens"))
-            pairing.asked(tell_response(emit, content, key=key, at=at, model=model, usage=usage))
+            pairing.asked(emit_response(emit, content, key=key, at=at, model=model, usage=usage))
         elif role == "user":
-            tell_losses(emit, content)
+            emit_losses(emit, content)
             _user(emit, pairing, content, number, at)
         else:
             malformed(emit, "a message without the role of a user or an assistant", 0)
@@ -85,10 +85,10 @@ def _usage(tokens: Any) -> Usage | None:
 def _user(emit: Emitter, pairing: Pairing, content: Content, number: int, at: str | float | None) -> None:
     for block in content.answers:
         plain = isinstance(block.output, str) and not block.failed
-        pairing.answer(emit, answer(block.name, block.output, block.call) if plain else block, at=at)
-    found = told(content.texts)
+        pairing.answer_block(answer(block.name, block.output, block.call) if plain else block, at=at)
+    found = parsed(content.texts)
     for text in found.answers:
-        pairing.answer(emit, text, at=at)
+        pairing.answer_block(text, at=at)
     if found.resumed:
         emit.boundary("resume", "task resumption", at=at)
     if found.guard:

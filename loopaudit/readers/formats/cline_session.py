@@ -22,7 +22,7 @@ from loopaudit.core.canonical import parse
 from loopaudit.core.events import Usage
 from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
-from loopaudit.readers.kit.blocks import Answer, content_of, tell_answers, tell_losses, tell_response
+from loopaudit.readers.kit.blocks import Answer, content_of, emit_answers, emit_losses, emit_response
 from loopaudit.readers.kit.claude_words import typed
 from loopaudit.readers.kit.cline import without_environment
 from loopaudit.readers.kit.fields import (
@@ -73,7 +73,7 @@ def read(source: Source, emit: Emitter) -> None:
         if role == "assistant":
             metrics = mapping(message.get("metrics"))
             usage = Usage(*(count(metrics.get(name)) for name in _TOKENS))
-            tell_response(
+            emit_response(
                 emit,
                 content,
                 key=string(message.get("id")) or f"message {number}",
@@ -83,10 +83,10 @@ def read(source: Source, emit: Emitter) -> None:
                 usage=None if usage == Usage() else usage,
             )
         elif role == "user":
-            tell_losses(emit, content)
+            emit_losses(emit, content)
             for answer in content.answers:
                 _look_inside(answer)
-            tell_answers(emit, content, agent=agent, at=at)
+            emit_answers(emit, content, agent=agent, at=at)
             texts = [text for text in (typed(without_environment(text)).rstrip() for text in content.texts) if text]
             if texts or (content.media and not content.answers):
                 emit.turn("\n".join(texts), agent=agent, at=at, id=f"message {number}")

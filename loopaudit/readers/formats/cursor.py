@@ -21,7 +21,7 @@ from typing import Final
 from loopaudit.core import regex
 from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
-from loopaudit.readers.kit.blocks import Content, content_of, tell_losses, tell_response
+from loopaudit.readers.kit.blocks import Content, content_of, emit_losses, emit_response
 from loopaudit.readers.kit.claude_words import typed
 from loopaudit.readers.kit.fields import malformed, objects, unknown_record
 from loopaudit.readers.kit.pairing import Pairing
@@ -49,7 +49,7 @@ def sniff(probe: Probe) -> str | None:
 
 def read(source: Source, emit: Emitter) -> None:
     """Report everything in file order."""
-    pairing = Pairing()
+    pairing = Pairing(emit)
     for record, line in objects(source, emit):
         role, message = record.get("role"), record.get("message")
         if not isinstance(message, dict):
@@ -57,13 +57,14 @@ def read(source: Source, emit: Emitter) -> None:
             continue
         content = content_of(message.get("content"))
         if role == "assistant":
-            pairing.asked(tell_response(emit, content, key=f"line {line}", line=line))
+            pairing.asked(emit_response(emit, content, key=f"line {line}", line=line))
         elif role == "user":
-            tell_losses(emit, content, line=line)
+            emit_losses(emit, content, line=line)
         else:
             unknown_record(emit, role, line)
             continue
-        pairing.answers(emit, content, line=line)
+        for answer in content.answers:
+            pairing.answer_block(answer, line=line)
         if role == "user":
             _turn(emit, content, line)
 

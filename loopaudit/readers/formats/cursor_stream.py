@@ -22,7 +22,7 @@ from typing import Any, Final, NamedTuple
 from loopaudit.core.events import Status
 from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
-from loopaudit.readers.kit.blocks import content_of, tell_losses, tell_response
+from loopaudit.readers.kit.blocks import content_of, emit_losses, emit_response
 from loopaudit.readers.kit.fields import flag, has, malformed, mapping, moment, objects, string, unknown_record
 from loopaudit.readers.probe import Probe
 from loopaudit.readers.source import Source
@@ -82,9 +82,9 @@ class _Stream:
             if kind == "assistant":
                 self.responses += 1
                 key = string(record.get("model_call_id")) or f"r{self.responses}"
-                tell_response(self.emit, content, key=key, line=line, at=at)
+                emit_response(self.emit, content, key=key, line=line, at=at)
             else:
-                tell_losses(self.emit, content, line=line)
+                emit_losses(self.emit, content, line=line)
                 if content.texts or content.media:
                     self.emit.turn(content.text, line=line, at=at, id=f"line {line}")
         elif kind == "result":
@@ -100,8 +100,8 @@ class _Stream:
         if call is None or call not in self.started:
             key = string(record.get("model_call_id")) or f"r{self.responses}"
             arguments = body.get("args", body.get("arguments"))
-            told = self.emit.call(name, arguments, id=call, key=key, line=line, at=at)
-            call = told.id if told is not None else call
+            reported = self.emit.call(name, arguments, id=call, key=key, line=line, at=at)
+            call = reported.id if reported is not None else call
             if call is not None:
                 self.started.add(call)
         if state == "started":

@@ -22,7 +22,7 @@ from typing import Any, Final
 from loopaudit.core.text import one_line
 from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
-from loopaudit.readers.kit.blocks import content_of, tell_answers, tell_losses, tell_response, usage_from
+from loopaudit.readers.kit.blocks import content_of, emit_answers, emit_losses, emit_response, usage_from
 from loopaudit.readers.kit.claude_words import INTERRUPTED, typed
 from loopaudit.readers.kit.copies import Copies
 from loopaudit.readers.kit.fields import malformed, mapping, moment, objects, string, unknown_record
@@ -72,10 +72,10 @@ def _message(emit: Emitter, record: dict[str, Any], line: int) -> None:
     if role == "assistant":
         key = string(record.get("id")) or f"line {line}"
         usage = usage_from(message.get("usage"))
-        tell_response(emit, content, key=key, line=line, at=at, model=string(message.get("model")), usage=usage)
+        emit_response(emit, content, key=key, line=line, at=at, model=string(message.get("model")), usage=usage)
     elif role == "user":
-        tell_losses(emit, content, line=line)
-        tell_answers(emit, content, line=line, at=at)
+        emit_losses(emit, content, line=line)
+        emit_answers(emit, content, line=line, at=at)
         texts = [text for text in map(typed, content.texts) if text]
         if texts and texts[0].startswith(INTERRUPTED):
             emit.boundary("interrupt", one_line(texts[0], 80), line=line, at=at)

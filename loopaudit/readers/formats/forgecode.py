@@ -53,10 +53,10 @@ def read(source: Source, emit: Emitter) -> None:
         tools = declared_schemas(items(context.get("tools")))
         if tools:
             emit.tools(tools)
-        _Telling(emit, line).tell(context["messages"])
+        _Reading(emit, line).report(context["messages"])
 
 
-class _Telling:
+class _Reading:
     def __init__(self, emit: Emitter, line: int) -> None:
         self.emit = emit
         self.line = line
@@ -66,7 +66,7 @@ class _Telling:
         self.responses = 0
         self.marked = False
 
-    def tell(self, messages: list[Any]) -> None:
+    def report(self, messages: list[Any]) -> None:
         """All entries of one conversation."""
         self.marked = any("raw_content" in mapping(mapping(entry).get("text")) for entry in messages)
         for entry in messages:
@@ -127,11 +127,11 @@ class _Telling:
             if not isinstance(found.get("arguments"), (dict, str)):
                 malformed(self.emit, "a call without its arguments", self.line)
             recorded = string(found.get("call_id"))
-            told = self.emit.call(
+            reported = self.emit.call(
                 name, found.get("arguments"), id=self.fresh.id(recorded), key=key, line=self.line, model=model
             )
-            if told is not None and recorded is not None:
-                self.ids[recorded] = told.id
+            if reported is not None and recorded is not None:
+                self.ids[recorded] = reported.id
 
     def _result(self, tool: Mapping[str, Any]) -> None:
         recorded = string(tool.get("call_id"))

@@ -59,9 +59,9 @@ def read(source: Source, emit: Emitter) -> None:
     chat = _Chat(emit)
     for record, line in records(source, emit):
         chat.take(record, line)
-    telling = _Telling(emit)
+    reading = _Reading(emit)
     for record, line in chat.messages():
-        telling.message(record, line)
+        reading.message(record, line)
 
 
 class _Chat:
@@ -134,7 +134,7 @@ def _grown(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> bool:
     return earlier.get("type") == later.get("type") and ids[0] <= ids[1]
 
 
-class _Telling:
+class _Reading:
     def __init__(self, emit: Emitter) -> None:
         self.emit = emit
         self.fresh = Fresh()

@@ -57,13 +57,13 @@ def _is_api_part(part: dict[str, Any]) -> bool:
 
 def read(source: Source, emit: Emitter) -> None:
     """Report every entry in order."""
-    telling = _Telling(emit)
+    reading = _Reading(emit)
     for value, line in values(source):
         for entry in value if isinstance(value, list) else [value]:
-            telling.root(entry, line)
+            reading.root(entry, line)
 
 
-class _Telling:
+class _Reading:
     def __init__(self, emit: Emitter) -> None:
         self.emit = emit
         self.pairs = Pairs(emit)

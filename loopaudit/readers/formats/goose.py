@@ -64,12 +64,12 @@ def _unwrapped(record: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def read(source: Source, emit: Emitter) -> None:
     """Report every message in order."""
-    telling = _Telling(emit)
+    reading = _Reading(emit)
     for record, line in records(source, emit):
-        telling.take(record, line)
+        reading.take(record, line)
 
 
-class _Telling:
+class _Reading:
     def __init__(self, emit: Emitter) -> None:
         self.emit = emit
         self.fresh = Fresh()

@@ -60,7 +60,7 @@ def read(source: Source, emit: Emitter) -> None:
         return
     emit.session(string(root.get("conversation_id")) or "")
     emit.tools(declared_schemas(list(_tools(root.get("tools")))))
-    pairing = Pairing()
+    pairing = Pairing(emit)
     for number, entry in enumerate(root["history"], 1):
         pair = _pair(entry)
         if pair is None:
@@ -128,7 +128,7 @@ def _result(emit: Emitter, pairing: Pairing, value: Any, *, cancelled: bool, at:
             texts.append(block if isinstance(block, str) else compact(block))
     call = string(result.get("tool_use_id"))
     answer = Answer(call, "\n".join(texts), failed, "cancelled" if failed and cancelled else None, code)
-    pairing.answer(emit, answer, at=at)
+    pairing.answer_block(answer, at=at)
 
 
 def _exit_code(value: Any) -> int | None:

@@ -26,9 +26,9 @@ from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.chat.message import from_text
 from loopaudit.readers.kit.fields import items, malformed, mapping, not_a_record, string, unknown_record
 from loopaudit.readers.kit.traces.attributes import fill, kind_of_span, status_of
+from loopaudit.readers.kit.traces.emit import emit_spans
 from loopaudit.readers.kit.traces.messages import is_tool_message, said
 from loopaudit.readers.kit.traces.spans import Kind, Span, instant
-from loopaudit.readers.kit.traces.tell import tell_spans
 from loopaudit.readers.kit.whole import tokens, values
 from loopaudit.readers.probe import Probe
 from loopaudit.readers.source import Source
@@ -85,7 +85,7 @@ def read(source: Source, emit: Emitter) -> None:
             span = _span(observation, session, line, emit)
             if span is not None:
                 spans.append(span)
-    tell_spans(emit, spans)
+    emit_spans(emit, spans)
 
 
 def _recorded(value: Any, line: int, emit: Emitter) -> Iterator[tuple[dict[str, Any], str | None]]:

@@ -26,9 +26,9 @@ from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.chat.message import from_text
 from loopaudit.readers.kit.fields import items, malformed, mapping, not_a_record, string, unknown_record
 from loopaudit.readers.kit.traces.attributes import KINDS, status_of
+from loopaudit.readers.kit.traces.emit import emit_spans
 from loopaudit.readers.kit.traces.messages import said
 from loopaudit.readers.kit.traces.spans import Span, instant
-from loopaudit.readers.kit.traces.tell import tell_spans
 from loopaudit.readers.kit.whole import samples, tokens, values
 from loopaudit.readers.probe import Probe
 from loopaudit.readers.source import Source
@@ -64,7 +64,7 @@ def read(source: Source, emit: Emitter) -> None:
         for root in value if isinstance(value, list) and value else [value]:
             for run in _recorded(root, line, emit, 0):
                 _merge(runs, run, line, emit)
-    tell_spans(emit, [span for run, line in runs.values() if (span := _span(run, line, emit)) is not None])
+    emit_spans(emit, [span for run, line in runs.values() if (span := _span(run, line, emit)) is not None])
 
 
 def _recorded(value: Any, line: int, emit: Emitter, depth: int) -> Iterator[dict[str, Any]]:

@@ -39,7 +39,7 @@ from loopaudit.readers.kit.fields import (
     string,
     unknown_record,
 )
-from loopaudit.readers.kit.pairing import Ledger
+from loopaudit.readers.kit.pairing import Pairing
 from loopaudit.readers.kit.text_calls import SHELLS, fenced_blocks
 from loopaudit.readers.kit.whole import Names, values
 from loopaudit.readers.probe import Probe
@@ -54,9 +54,9 @@ _NO_WORDS: Final = "Temporary interruption caught."
 
 def sniff(probe: Probe) -> str | None:
     """Claim the format's name or version, or user messages that begin with ``<returncode>``."""
-    told = next(filter(None, map(mini_root, documents(probe)[:5])), None)
-    if told is not None:
-        return told
+    found = next(filter(None, map(mini_root, documents(probe)[:5])), None)
+    if found is not None:
+        return found
     messages, roots = sample(probe)
     known = [m for m in messages if isinstance(m, dict)]
     if any("traj" in root or "schema_version" in root for root in roots) or any("message_type" in m for m in known):
@@ -80,21 +80,21 @@ def read(source: Source, emit: Emitter) -> None:
             name = string(mapping(run).get("instance_id"))
             if name is not None or number > 1 or len(runs) > 1:
                 emit.session(names.unique(name or str(number)))
-            _Run(emit, at).tell(run)
+            _Run(emit, at).report(run)
     if single:
-        _Run(emit, 0).tell(single)
+        _Run(emit, 0).report(single)
 
 
 class _Run:
     def __init__(self, emit: Emitter, line: int) -> None:
         self.emit = emit
         self.line = line
-        self.ledger = Ledger(emit)
+        self.pairing = Pairing(emit)
         self.responses = 0
         self.messages = 0
         self.ended = False
 
-    def tell(self, root: Any) -> None:
+    def report(self, root: Any) -> None:
         """Report the messages and the end."""
         listed = root if isinstance(root, list) else mapping(root).get("messages")
         if not isinstance(listed, list):
@@ -137,7 +137,7 @@ class _Run:
             text, commands = _commands(text, extra)
             calls = [("bash", {"command": command}, None) for command in commands]
         for name, arguments, own in calls:
-            self.ledger.call(name, arguments, id=own, key=key, line=self.line, at=at, model=model)
+            self.pairing.call(name, arguments, id=own, key=key, line=self.line, at=at, model=model)
         if not calls:
             self.emit.problem("no_action", "a response without a command", line=self.line)
         if text.strip() or not calls:
@@ -167,18 +167,18 @@ class _Run:
                 self.emit.turn(found[1].strip(), line=self.line, at=at, id=f"m{self.messages}")
         elif found := _NEW_TASK.match(text):
             self.emit.turn(found[1].strip(), line=self.line, at=at, id=f"m{self.messages}")
-        elif self.ledger.waiting() or return_code(text) is not None:
+        elif self.pairing.waiting() or return_code(text) is not None:
             self._result(None, text, extra, at)
 
     def _stopped(self, status: Status, text: str, at: str | float | None) -> None:
-        for call in self.ledger.waiting():
+        for call in self.pairing.waiting():
             self.emit.result(call.id, text, failed=True, status=status, line=self.line, at=at)
 
     def _result(self, id: Any, text: str, extra: dict[str, Any], at: str | float | None) -> None:
         code = extra.get("returncode")
         exit_code = code if isinstance(code, int) and not isinstance(code, bool) else return_code(text)
         failed = True if extra.get("exception_info") or _TIMEOUT.match(text) else None
-        self.ledger.answer(id, text, failed=failed, exit_code=exit_code, line=self.line, at=at)
+        self.pairing.answer(id, text, failed=failed, exit_code=exit_code, line=self.line, at=at)
 
 
 def _commands(text: str, extra: dict[str, Any]) -> tuple[str, list[str]]:

@@ -38,13 +38,13 @@ def sniff(probe: Probe) -> str | None:
 
 def read(source: Source, emit: Emitter) -> None:
     """Report every message in file order."""
-    telling = _Telling(emit)
+    reading = _Reading(emit)
     for record, line in records(source, emit):
-        telling.take(record, line)
-    telling.settle()
+        reading.take(record, line)
+    reading.settle()
 
 
-class _Telling:
+class _Reading:
     def __init__(self, emit: Emitter) -> None:
         self.emit = emit
         self.known: set[str] = set()

@@ -33,7 +33,7 @@ from loopaudit.readers.kit.fields import (
     string,
     unknown_record,
 )
-from loopaudit.readers.kit.pairing import Ledger
+from loopaudit.readers.kit.pairing import Pairing
 from loopaudit.readers.kit.responses import Items
 from loopaudit.readers.kit.whole import Names, samples, values
 from loopaudit.readers.probe import Probe
@@ -82,20 +82,20 @@ def read(source: Source, emit: Emitter) -> None:
                 unknown_record(emit, value.get("object"), line)
     for trace, listed in spans.items():
         emit.session(names.unique(trace))
-        _Trace(emit, listed).tell()
+        _Trace(emit, listed).report()
 
 
 # -- snapshots -----------------------------------------------------------------------------
 
 
 def _snapshot(emit: Emitter, root: dict[str, Any], line: int) -> None:
-    telling = Items(emit)
+    reading = Items(emit)
     given = root.get("original_input")
     if isinstance(given, str):
-        telling.tell({"role": "user", "content": given}, line)
+        reading.report({"role": "user", "content": given}, line)
     elif isinstance(given, list):
         for item in given:
-            telling.tell(item, line)
+            reading.report(item, line)
     else:
         malformed(emit, "a run state without its input", line)
     responses = [mapping(response) for response in items(root.get("model_responses"))]
@@ -123,7 +123,7 @@ def _snapshot(emit: Emitter, root: dict[str, Any], line: int) -> None:
         )
         is_output = kind in _OUTPUTS
         key = None if is_output or number < 0 else f"r{number}"
-        telling.tell(item, line, key=key)
+        reading.report(item, line, key=key)
         if key is not None and number not in paid:
             paid.add(number)
             usage = usage_of(responses[number].get("usage"))
@@ -139,13 +139,13 @@ class _Trace:
 
     def __init__(self, emit: Emitter, spans: list[tuple[dict[str, Any], int]]) -> None:
         self.emit = emit
-        self.ledger = Ledger(emit)
+        self.pairing = Pairing(emit)
         self.spans = sorted(spans, key=lambda entry: str(entry[0].get("started_at") or ""))
         self.by_id = {str(span.get("id")): span for span, _ in spans}
         self.responses: dict[str, str] = {}
         """The newest model response under each parent."""
 
-    def tell(self) -> None:
+    def report(self) -> None:
         """Report the calls and responses of all agents."""
         for span, line in self.spans:
             data = mapping(span.get("span_data"))
@@ -176,7 +176,7 @@ class _Trace:
         key = self.responses.get(parent) or str(span.get("id"))
         agent = self._agent(span)
         arguments = data.get("input")
-        call = self.ledger.call(
+        call = self.pairing.call(
             data.get("name"),
             {} if arguments is None else arguments,
             key=key,

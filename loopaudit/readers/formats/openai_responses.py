@@ -96,13 +96,13 @@ class _Reading:
         self.items = Items(emit)
         self.names = Names()
         self.rows = 0
-        self.told: list[bytes] = []
+        self.reported: list[bytes] = []
         self.last = ""
 
     def value(self, value: Any, line: int) -> None:
         """An item, a list of items, or an object around them."""
         if isinstance(value, dict) and ("type" in value or "role" in value):
-            self.items.tell(value, line)
+            self.items.report(value, line)
             return
         found = _parts(value)
         if found is None:
@@ -114,14 +114,14 @@ class _Reading:
         self.rows += 1
         response = mapping(mapping(value).get("response")) or mapping(value)
         marks = [_mark(item) for item in found]
-        known = len(self.told) if self.told and marks[: len(self.told)] == self.told else 0
+        known = len(self.reported) if self.reported and marks[: len(self.reported)] == self.reported else 0
         if not known and not self._goes_on(value, response):
-            self.told = []
+            self.reported = []
             name = None if isinstance(value, list) and self.rows == 1 else id_of(mapping(value)) or str(self.rows)
             self.items.begin(None if name is None else self.names.unique(name))
-        self.told = marks if known or not self.told else [*self.told, *marks]
+        self.reported = marks if known or not self.reported else [*self.reported, *marks]
         self.last = string(response.get("id")) or ""
-        self._tell(value, found[known:], response, line)
+        self._report(value, found[known:], response, line)
 
     def _goes_on(self, value: Any, response: dict[str, Any]) -> bool:
         before = response.get("previous_response_id") or mapping(mapping(value).get("request")).get(
@@ -129,7 +129,7 @@ class _Reading:
         )
         return bool(self.last) and before == self.last
 
-    def _tell(self, value: Any, found: list[Any], response: dict[str, Any], line: int) -> None:
+    def _report(self, value: Any, found: list[Any], response: dict[str, Any], line: int) -> None:
         answered = {id(item) for item in items(response.get("output"))}
         key = f"r{self.rows}"
         model = string(response.get("model"))
@@ -139,7 +139,7 @@ class _Reading:
         self.emit.tools(declared_schemas(items(tools)))
         for item in found:
             own = id(item) in answered
-            self.items.tell(item, line, key=key if own else None, model=model if own else None)
+            self.items.report(item, line, key=key if own else None, model=model if own else None)
         usage = usage_of(response.get("usage"))
         if usage is not None:
             self.emit.usage(usage, key=key, model=model)

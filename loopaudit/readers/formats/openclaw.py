@@ -22,7 +22,8 @@ from typing import Any, Final
 from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.fields import flag, malformed, moment, string, unknown_record
-from loopaudit.readers.kit.whole import Waiting, records, samples, tool_name
+from loopaudit.readers.kit.pairing import Waiting
+from loopaudit.readers.kit.whole import records, samples, tool_name
 from loopaudit.readers.probe import Probe
 from loopaudit.readers.source import Source
 
@@ -80,9 +81,9 @@ def _take(emit: Emitter, waiting: Waiting, record: Mapping[str, Any], line: int)
             output = record.get("result") if "result" in record else error
             name = tool_name(emit, record.get("toolName"), line)
             failed = None if success is None else not success
-            told = error or None if "result" not in record else ""
+            words = error or None if "result" not in record else ""
             answered = waiting.take((agent, name)) or "no call"
-            emit.result(answered, output, failed=failed, error=told, agent=agent, line=line, at=at)
+            emit.result(answered, output, failed=failed, error=words, agent=agent, line=line, at=at)
         case _ if kind not in SILENT:
             unknown_record(emit, kind, line)
 

@@ -73,7 +73,7 @@ def sniff(probe: Probe) -> str | None:
 
 def read(source: Source, emit: Emitter) -> None:
     """Report every session in order."""
-    run = _Telling(emit, 0)
+    run = _Reading(emit, 0)
     for root, line in records(source, emit):
         messages = root.get("messages")
         if "messages" not in root and "info" not in root:
@@ -87,12 +87,12 @@ def read(source: Source, emit: Emitter) -> None:
         name = string(mapping(root.get("info")).get("id"))
         if name is not None:
             emit.session(name)
-        telling = _Telling(emit, line)
+        reading = _Reading(emit, line)
         for message in messages:
-            telling.message(message)
+            reading.message(message)
 
 
-class _Telling:
+class _Reading:
     def __init__(self, emit: Emitter, line: int) -> None:
         self.emit = emit
         self.line = line

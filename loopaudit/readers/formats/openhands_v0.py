@@ -37,9 +37,9 @@ from loopaudit.readers.kit.openhands import (
     is_event,
     is_pair,
     own_arguments,
+    records_exit,
     sent_by_model,
     stuck,
-    tells_exit,
 )
 from loopaudit.readers.kit.whole import Fresh, Names, samples, values
 from loopaudit.readers.probe import Probe
@@ -258,7 +258,7 @@ class _Run:
         failed = True if kind in ("error", "user_rejected") else None
         if failed is None and code is not None:
             failed = False
-        elif failed is None and success is not None and not tells_exit(extras, event):
+        elif failed is None and success is not None and not records_exit(extras, event):
             failed = not success
         self.emit.result(
             target,

@@ -60,19 +60,19 @@ def sniff(probe: Probe) -> str | None:
 
 def read(source: Source, emit: Emitter) -> None:
     """Report every event in order."""
-    telling = _Telling(emit)
+    reading = _Reading(emit)
     probe = source.probe()
     state: Mapping[str, Any] = {}
     if probe.shape == "directory":
         folder = Path(probe.path)
         state = _state(folder, source)
-        telling.begin(state)
+        reading.begin(state)
         found = _files(folder / FOLDER, source, emit)
     else:
         found = records(source, emit)
     for record, line in found:
-        telling.take(record, line)
-    telling.status(state.get("execution_status"), 0, None)
+        reading.take(record, line)
+    reading.status(state.get("execution_status"), 0, None)
 
 
 def _state(folder: Path, source: Source) -> dict[str, Any]:
@@ -106,7 +106,7 @@ def _document(path: Path, source: Source, place: int) -> Any:
         return None
 
 
-class _Telling:
+class _Reading:
     def __init__(self, emit: Emitter) -> None:
         self.emit = emit
         self.fresh = Fresh()

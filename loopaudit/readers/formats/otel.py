@@ -27,8 +27,8 @@ from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.fields import items, malformed, mapping, not_a_record, string, unknown_record
 from loopaudit.readers.kit.traces.attributes import fill, kind_of_span
+from loopaudit.readers.kit.traces.emit import emit_spans
 from loopaudit.readers.kit.traces.spans import Span, instant
-from loopaudit.readers.kit.traces.tell import tell_spans
 from loopaudit.readers.kit.whole import samples, values
 from loopaudit.readers.probe import Probe
 from loopaudit.readers.source import Source
@@ -76,7 +76,7 @@ def read(source: Source, emit: Emitter) -> None:
             span = _span(record, line, emit)
             if span is not None:
                 spans.append(span)
-    tell_spans(emit, spans)
+    emit_spans(emit, spans)
 
 
 def _recorded(value: Any, line: int, emit: Emitter) -> Iterator[dict[str, Any]]:

@@ -62,12 +62,12 @@ def sniff(probe: Probe) -> str | None:
 
 def read(source: Source, emit: Emitter) -> None:
     """Report every entry in file order."""
-    telling = _Telling(emit)
+    reading = _Reading(emit)
     for record, line in records(source, emit):
-        telling.take(record, line)
+        reading.take(record, line)
 
 
-class _Telling:
+class _Reading:
     def __init__(self, emit: Emitter) -> None:
         self.emit = emit
         self.responses = 0

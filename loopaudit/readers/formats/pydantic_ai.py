@@ -23,7 +23,7 @@ from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.chat.rows import id_of
 from loopaudit.readers.kit.fields import items, malformed, mapping, moment, not_a_record, string, unknown_record
-from loopaudit.readers.kit.pairing import Ledger, value_text
+from loopaudit.readers.kit.pairing import Pairing, value_text
 from loopaudit.readers.kit.whole import Names, tokens, values
 from loopaudit.readers.probe import Probe
 from loopaudit.readers.source import Source
@@ -78,7 +78,7 @@ def read(source: Source, emit: Emitter) -> None:
                 if name is not None or rows > 1:
                     history.begin(names.unique(name or str(rows)))
             for message in messages:
-                history.tell(message, line)
+                history.report(message, line)
         if not found:
             not_a_record(emit, line)
 
@@ -86,14 +86,14 @@ def read(source: Source, emit: Emitter) -> None:
 class _History:
     def __init__(self, emit: Emitter) -> None:
         self.emit = emit
-        self.ledger = Ledger(emit)
+        self.pairing = Pairing(emit)
         self.messages = 0
 
     def begin(self, session: str) -> None:
         """Begin another conversation."""
-        self.ledger.begin(session)
+        self.pairing.begin(session)
 
-    def tell(self, value: Any, line: int) -> None:
+    def report(self, value: Any, line: int) -> None:
         """Report one request or response."""
         self.messages += 1
         message = mapping(value)
@@ -137,7 +137,7 @@ class _History:
                 arguments = part.get("args")
                 if "args" not in part:
                     malformed(self.emit, "a call without arguments", line)
-                self.ledger.call(
+                self.pairing.call(
                     part.get("tool_name"),
                     {} if arguments is None else arguments,
                     id=part.get("tool_call_id"),
@@ -177,7 +177,7 @@ class _History:
         if "content" not in part:
             malformed(self.emit, "a result without content", line)
         outcome = string(part.get("outcome"))
-        self.ledger.answer(
+        self.pairing.answer(
             part.get("tool_call_id"),
             value_text(part.get("content")),
             name=part.get("tool_name"),

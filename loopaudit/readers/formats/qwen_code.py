@@ -53,9 +53,9 @@ def read(source: Source, emit: Emitter) -> None:
             _rewind(emit, kept, record, line)
         else:
             kept.append((record, line))
-    telling = _Telling(emit)
+    reading = _Reading(emit)
     for record, line in kept:
-        telling.take(record, line)
+        reading.take(record, line)
 
 
 def _rewind(emit: Emitter, kept: list[tuple[dict[str, Any], int]], record: Mapping[str, Any], line: int) -> None:
@@ -68,7 +68,7 @@ def _rewind(emit: Emitter, kept: list[tuple[dict[str, Any], int]], record: Mappi
         emit.problem("rewound", "a record that was taken back later", line=kept.pop()[1])
 
 
-class _Telling:
+class _Reading:
     def __init__(self, emit: Emitter) -> None:
         self.emit = emit
         self.pairs = Pairs(emit)
@@ -128,21 +128,21 @@ class _Telling:
             self.emit.usage(usage, agent=agent, key=key, model=model)
 
     def _results(self, record: Mapping[str, Any], content: list[Any], agent: str, line: int, at: Any) -> None:
-        told = mapping(record.get("toolCallResult"))
+        ended = mapping(record.get("toolCallResult"))
         found = list(inside(self.emit, content, "functionResponse", line))
         if not found:
             malformed(self.emit, "a tool_result record without a result", line)
         for function in found:
             end = outcome_of(string(function.get("name")) or "", function.get("response"))
             if len(found) == 1:
-                end = _flagged(end, told)
+                end = _flagged(end, ended)
             self.pairs.result(function, end, agent=agent, line=line, at=at)
 
 
-def _flagged(end: Outcome, told: Mapping[str, Any]) -> Outcome:
+def _flagged(end: Outcome, ended: Mapping[str, Any]) -> Outcome:
     """The outcome with the status that the record tells beside it."""
-    error = string(told.get("error")) or string(mapping(told.get("error")).get("message")) or end.error
-    match told.get("status"):
+    error = string(ended.get("error")) or string(mapping(ended.get("error")).get("message")) or end.error
+    match ended.get("status"):
         case "success":
             return Outcome(end.output, False, exit_code=end.exit_code)
         case "error":

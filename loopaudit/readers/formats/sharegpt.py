@@ -85,7 +85,7 @@ def read(source: Source, emit: Emitter) -> None:
     number = 0
     for value, line in values(source):
         if _is_turn(value):
-            chat.tell(value, line)
+            chat.report(value, line)
             continue
         rows = _rows(value)
         if rows is None:

@@ -26,7 +26,7 @@ from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.chat.message import ToolCall, message_from
 from loopaudit.readers.kit.fields import documents, items, malformed, mapping, not_a_record, string
-from loopaudit.readers.kit.pairing import Ledger
+from loopaudit.readers.kit.pairing import Pairing
 from loopaudit.readers.kit.text_calls import command_call
 from loopaudit.readers.kit.whole import Names, values
 from loopaudit.readers.probe import Probe
@@ -57,18 +57,18 @@ def read(source: Source, emit: Emitter) -> None:
         name = string(root.get("instance_id"))
         if name is not None or number > 1:
             emit.session(names.unique(name or str(number)))
-        _Run(emit, line).tell(root)
+        _Run(emit, line).report(root)
 
 
 class _Run:
     def __init__(self, emit: Emitter, line: int) -> None:
         self.emit = emit
         self.line = line
-        self.ledger = Ledger(emit)
+        self.pairing = Pairing(emit)
         self.number = 0
         self.responses = 0
 
-    def tell(self, root: dict[str, Any]) -> None:
+    def report(self, root: dict[str, Any]) -> None:
         """Report the task, the steps, and the end."""
         for name in ("trajectory", "history"):
             if name in root and not isinstance(root[name], list):
@@ -124,15 +124,15 @@ class _Run:
         observation = step.get("observation")
         if not isinstance(observation, (str, list)):
             malformed(self.emit, "a step without an observation", self.line)
-        elif self.ledger.waiting():
-            self.ledger.answer(None, observation, line=self.line)
+        elif self.pairing.waiting():
+            self.pairing.answer(None, observation, line=self.line)
 
     def _calls(self, listed: list[ToolCall], action: str, key: str) -> None:
         for call in listed:
-            self.ledger.call(call.function.name, call.function.sent, id=call.id, key=key, line=self.line)
+            self.pairing.call(call.function.name, call.function.sent, id=call.id, key=key, line=self.line)
         if not listed:
             name, arguments = command_call(action)
-            self.ledger.call(name, arguments, key=key, line=self.line)
+            self.pairing.call(name, arguments, key=key, line=self.line)
 
     def _message(self, message: dict[str, Any]) -> None:
         """One message of a file that has only its history."""
@@ -150,9 +150,9 @@ class _Run:
             prose = string(message.get("thought")) or content_text(message.get("content"))
             if prose.strip():
                 self.emit.say(prose.strip(), key=key, line=self.line)
-        elif role == "tool" or self.ledger.waiting():
+        elif role == "tool" or self.pairing.waiting():
             ids = items(message.get("tool_call_ids")) or [message.get("tool_call_id")]
-            self.ledger.answer(ids[0], content_text(message.get("content")), line=self.line)
+            self.pairing.answer(ids[0], content_text(message.get("content")), line=self.line)
         elif not self.responses or message.get("message_type") != "observation":
             self._person(message)
 

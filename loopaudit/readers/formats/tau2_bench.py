@@ -34,7 +34,7 @@ from loopaudit.readers.kit.fields import (
     string,
     unknown_record,
 )
-from loopaudit.readers.kit.pairing import Ledger
+from loopaudit.readers.kit.pairing import Pairing
 from loopaudit.readers.kit.whole import Names, values
 from loopaudit.readers.probe import Probe
 from loopaudit.readers.source import Source
@@ -83,7 +83,7 @@ def read(source: Source, emit: Emitter) -> None:
                 malformed(emit, "a simulation without messages", line)
             else:
                 emit.session(names.unique(_name(row)))
-                _Simulation(emit, line, model).tell(row)
+                _Simulation(emit, line, model).report(row)
 
 
 def _name(row: dict[str, Any]) -> str:
@@ -97,9 +97,9 @@ class _Simulation:
         self.emit = emit
         self.line = line
         self.model = model
-        self.ledger = Ledger(emit)
+        self.pairing = Pairing(emit)
 
-    def tell(self, row: dict[str, Any]) -> None:
+    def report(self, row: dict[str, Any]) -> None:
         """Report the messages and the end."""
         for number, message in enumerate(row["messages"], 1):
             role = mapping(message).get("role")
@@ -134,7 +134,7 @@ class _Simulation:
         if message.get("tool_calls") and not calls:
             malformed(self.emit, "calls that are no list", self.line)
         for call in calls:
-            self.ledger.call(
+            self.pairing.call(
                 call.function.name,
                 call.function.sent,
                 id=call.id,
@@ -158,7 +158,9 @@ class _Simulation:
             return
         own = result.get("id", result.get("tool_call_id"))
         error = flag(result.get("error"))
-        self.ledger.answer(own, result.get("content"), failed=error, line=self.line, at=moment(result.get("timestamp")))
+        self.pairing.answer(
+            own, result.get("content"), failed=error, line=self.line, at=moment(result.get("timestamp"))
+        )
 
 
 READER: Final = Reader(

@@ -25,7 +25,7 @@ from loopaudit.readers.kit.chat.message import usage_of
 from loopaudit.readers.kit.chat.rows import id_of, is_message, rows_of
 from loopaudit.readers.kit.chat.sniff import sample
 from loopaudit.readers.kit.fields import malformed, mapping, moment, not_a_record, string, unknown_record
-from loopaudit.readers.kit.pairing import Ledger, value_text
+from loopaudit.readers.kit.pairing import Pairing, value_text
 from loopaudit.readers.kit.whole import Names, values
 from loopaudit.readers.probe import Probe
 from loopaudit.readers.source import Source
@@ -71,39 +71,39 @@ def read(source: Source, emit: Emitter) -> None:
     """Report every chat in file order."""
     names = Names()
     chat = _Chat(emit)
-    rows_told = 0
+    reported = 0
     for value, line in values(source):
         if is_message(value):
-            chat.tell(value, line)
+            chat.report(value, line)
             continue
         rows = rows_of(value)
         if rows is None:
             not_a_record(emit, line)
             continue
         for row in rows:
-            rows_told += 1
+            reported += 1
             name = id_of(row.facts)
-            if name is not None or rows_told > 1:
-                chat.begin(names.unique(name or str(rows_told)))
+            if name is not None or reported > 1:
+                chat.begin(names.unique(name or str(reported)))
             if not row.messages:
                 malformed(emit, "an entry that is no chat", line)
             for message in row.messages:
-                chat.tell(message, line)
+                chat.report(message, line)
 
 
 class _Chat:
     def __init__(self, emit: Emitter) -> None:
         self.emit = emit
-        self.ledger = Ledger(emit)
+        self.pairing = Pairing(emit)
         self.messages = 0
         self.steps = 0
 
     def begin(self, session: str) -> None:
         """Begin another chat."""
-        self.ledger.begin(session)
+        self.pairing.begin(session)
         self.messages = 0
 
-    def tell(self, message: Any, line: int) -> None:
+    def report(self, message: Any, line: int) -> None:
         """Report one message."""
         self.messages += 1
         role = mapping(message).get("role")
@@ -186,7 +186,7 @@ class _Chat:
         own = part.get("toolCallId")
         if arguments is None and "rawInput" in part:
             arguments = part["rawInput"]
-        return self.ledger.call(name, arguments, id=own, key=key, line=line, at=at) is not None
+        return self.pairing.call(name, arguments, id=own, key=key, line=line, at=at) is not None
 
     def _tool(self, part: dict[str, Any], name: Any, at: str | float | None, line: int) -> None:
         """A UI message's tool part: the call, and its result if its state tells one."""
@@ -195,12 +195,12 @@ class _Chat:
         state, own = string(part.get("state")), part.get("toolCallId")
         if state == "output-available":
             if part.get("preliminary") is not True:
-                self.ledger.answer(own, value_text(part.get("output")), name=name, failed=False, line=line)
+                self.pairing.answer(own, value_text(part.get("output")), name=name, failed=False, line=line)
         elif state == "output-error":
-            self.ledger.answer(own, content_text(part.get("errorText")), name=name, failed=True, line=line)
+            self.pairing.answer(own, content_text(part.get("errorText")), name=name, failed=True, line=line)
         elif state == "output-denied":
             reason = string(mapping(part.get("approval")).get("reason")) or ""
-            self.ledger.answer(own, reason, name=name, failed=True, status="denied", line=line)
+            self.pairing.answer(own, reason, name=name, failed=True, status="denied", line=line)
         elif state not in _OPEN:
             malformed(self.emit, "a tool part without a known state", line)
 
@@ -216,7 +216,7 @@ class _Chat:
         if not self._call(part, part.get("toolName"), part.get("args"), at, line):
             return
         if part.get("state") == "result" or "result" in part:
-            self.ledger.answer(
+            self.pairing.answer(
                 part.get("toolCallId"), value_text(part.get("result")), name=part.get("toolName"), line=line
             )
         elif string(part.get("state")) not in _OPEN_V4:
@@ -234,7 +234,7 @@ class _Chat:
             failed = kind in ("error-text", "error-json", "execution-denied")
             status = "denied" if kind == "execution-denied" else None
             output = output.get("value", output.get("reason"))
-        self.ledger.answer(
+        self.pairing.answer(
             part.get("toolCallId"),
             value_text(output),
             name=part.get("toolName"),

@@ -1,7 +1,7 @@
 """Messages made of content blocks as the Messages API has them, however they are recorded.
 
 :func:`content_of` sorts the blocks of a message by what they mean for a replay;
-:func:`tell_response` and :func:`tell_answers` report them. ``tool_use`` and its server-side
+:func:`emit_response` and :func:`emit_answers` report them. ``tool_use`` and its server-side
 kin are calls, ``tool_result`` and its kin are answers.
 
 A call or an answer without an id is reported without one. An answer that is flagged as failed is
@@ -149,7 +149,7 @@ def usage_from(value: Any) -> Usage | None:
     return None if usage == Usage() else usage
 
 
-def tell_losses(emit: Emitter, content: Content, *, line: int = 0) -> None:
+def emit_losses(emit: Emitter, content: Content, *, line: int = 0) -> None:
     """Report blocks that could not be used."""
     for what in content.lost:
         emit.problem("bad_block", what, line=line, damage=True)
@@ -157,7 +157,7 @@ def tell_losses(emit: Emitter, content: Content, *, line: int = 0) -> None:
         emit.problem("unknown_block", f"blocks of type {one_line(kind, 40)} are not known", line=line)
 
 
-def tell_response(
+def emit_response(
     emit: Emitter,
     content: Content,
     *,
@@ -169,25 +169,25 @@ def tell_response(
     usage: Usage | None = None,
 ) -> list[Call]:
     """Report the prose and the calls of a model response. Returns the calls that are no copies."""
-    tell_losses(emit, content, line=line)
-    told: list[Call] = []
+    emit_losses(emit, content, line=line)
+    reported: list[Call] = []
     for asked in content.calls:
         call = emit.call(
             asked.name or "", asked.arguments, id=asked.id, key=key, agent=agent, line=line, at=at, model=model
         )
         if call is not None:
-            told.append(call)
-    if content.calls and not told:
-        return told
+            reported.append(call)
+    if content.calls and not reported:
+        return reported
     text = content.text
     if text.strip():
         emit.say(text, agent=agent, key=key, line=line, at=at, model=model)
     if usage is not None:
         emit.usage(usage, agent=agent, key=key, model=model)
-    return told
+    return reported
 
 
-def tell_answers(
+def emit_answers(
     emit: Emitter, content: Content, *, agent: str = "", line: int = 0, at: str | float | None = None
 ) -> None:
     """Report the answers of a message."""

@@ -59,7 +59,7 @@ _EXIT: Final = regex.lazy(r"\s*Command [^\n]{0,400}?[Ee]xit code:? (\d{1,10})\b"
 
 
 @dataclass(slots=True)
-class Told:
+class Parsed:
     """What a user message of the harness holds: results, what a person said, and the rest.
 
     ``guard`` tells that the harness complained about a response without a call, ``resumed``
@@ -136,9 +136,9 @@ def is_harness(text: str) -> bool:
     return _HARNESS.match(text) is not None
 
 
-def told(texts: list[str]) -> Told:
+def parsed(texts: list[str]) -> Parsed:
     """Sort the text blocks of a user message. A block without a mark goes on with the result before it."""
-    found = Told()
+    found = Parsed()
     open_name: str | None = None
     parts: list[str] = []
 

@@ -16,7 +16,8 @@ from loopaudit.core import regex
 from loopaudit.core.events import Status, Usage
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.fields import malformed, mapping, string
-from loopaudit.readers.kit.whole import Fresh, Waiting, tokens, tool_name
+from loopaudit.readers.kit.pairing import Waiting
+from loopaudit.readers.kit.whole import Fresh, tokens, tool_name
 
 SHELL: Final = "run_shell_command"
 
@@ -113,27 +114,27 @@ def usage_of(metadata: Any) -> Usage | None:
 
 
 class Pairs:
-    """Tells calls and responses of contents, whose ids are often missing: then by name and order."""
+    """Reports calls and responses of contents, whose ids are often missing: then by name and order."""
 
     def __init__(self, emit: Emitter) -> None:
         self.emit = emit
         self._fresh = Fresh()
         self._waiting = Waiting()
 
-    def call(self, function: Mapping[str, Any], *, key: str, agent: str = "", line: int = 0, **told: Any) -> None:
+    def call(self, function: Mapping[str, Any], *, key: str, agent: str = "", line: int = 0, **place: Any) -> None:
         """One ``functionCall``."""
         name = tool_name(self.emit, function.get("name"), line)
         recorded = string(function.get("id"))
         if "args" in function and not isinstance(function["args"], dict):
             malformed(self.emit, "a call whose arguments are no object", line)
         call = self.emit.call(
-            name, function.get("args", {}), id=self._fresh.id(recorded), key=key, agent=agent, line=line, **told
+            name, function.get("args", {}), id=self._fresh.id(recorded), key=key, agent=agent, line=line, **place
         )
         if call is not None:
             self._waiting.add(call.id, (agent, name), (agent, name, recorded or ""), ("id", recorded))
 
     def result(
-        self, function: Mapping[str, Any], outcome: Outcome, *, agent: str = "", line: int = 0, **told: Any
+        self, function: Mapping[str, Any], outcome: Outcome, *, agent: str = "", line: int = 0, **place: Any
     ) -> None:
         """One ``functionResponse``."""
         recorded = string(function.get("id"))
@@ -146,7 +147,7 @@ class Pairs:
             error=outcome.error,
             agent=agent,
             line=line,
-            **told,
+            **place,
         )
 
     def _take(self, agent: str, name: str, recorded: str | None) -> str:

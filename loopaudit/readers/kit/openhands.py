@@ -21,7 +21,7 @@ def exit_code(*places: Mapping[str, Any]) -> int | None:
     return None
 
 
-def tells_exit(*places: Mapping[str, Any]) -> bool:
+def records_exit(*places: Mapping[str, Any]) -> bool:
     """Whether an exit code is recorded at all, also that of a command that has not ended."""
     return any("exit_code" in mapping(place.get("metadata")) or "exit_code" in place for place in places)
 

@@ -1,68 +1,58 @@
-"""Pairs answers with the calls of the newest response where ids are missing."""
+"""Pairs results with calls where ids are missing, blanked or used again.
+
+:class:`Pairing` pairs by id, else with the open calls of the newest response; :class:`Waiting` by
+any keys, such as name and agent, in constant time. An id that a call has for sure needs neither:
+the emitter pairs by it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 from loopaudit.core.canonical import compact
 from loopaudit.core.events import Call, Status, content_text
 from loopaudit.readers.emit import Emitter
-from loopaudit.readers.kit.blocks import Answer, Content
+from loopaudit.readers.kit.blocks import Answer
 from loopaudit.readers.kit.fields import malformed
 from loopaudit.readers.kit.whole import Fresh
 
 
-class Pairing:
-    """Remembers the calls of the newest response that has any."""
+class Waiting:
+    """Open calls under several keys (id, name), oldest first. Every step takes constant time."""
 
-    __slots__ = ("_calls",)
+    __slots__ = ("_queues", "_taken")
 
     def __init__(self) -> None:
-        self._calls: list[Call] = []
+        self._queues: dict[Hashable, deque[str]] = {}
+        self._taken: set[str] = set()
 
-    def asked(self, calls: Sequence[Call]) -> None:
-        """The calls of a response; one without calls changes nothing."""
-        if calls:
-            self._calls = list(calls)
+    def add(self, call: str, *keys: Hashable) -> None:
+        """Let a call wait under some keys."""
+        for key in keys:
+            self._queues.setdefault(key, deque()).append(call)
 
-    def open(self) -> list[Call]:
-        """Those calls that have no result yet, in order."""
-        return [call for call in self._calls if call.result is None]
-
-    def waiting(self, name: str | None = None) -> Call | None:
-        """The first open call of a name, else the first open one at all."""
-        waiting = self.open()
-        named = [call for call in waiting if call.name == name]
-        return next(iter((*named, *waiting)), None)
-
-    def answer(self, emit: Emitter, answer: Answer, *, line: int = 0, at: str | float | None = None) -> Call | None:
-        """Report an answer: by its id, else as that of a waiting call. Returns the call."""
-        call = answer.call
-        if call is None:
-            open_call = self.waiting(answer.name)
-            call = open_call.id if open_call is not None else None
-        if call is None:
-            # Nothing waits here: under an id that no call has, it answers no older call by mistake.
-            call = f"line {line}: no call"
-        return emit.result(
-            call,
-            answer.output,
-            failed=answer.failed,
-            status=answer.status,
-            exit_code=answer.exit_code,
-            line=line,
-            at=at,
-        )
-
-    def answers(self, emit: Emitter, content: Content, *, line: int = 0, at: str | float | None = None) -> None:
-        """Report all answers of a message."""
-        for answer in content.answers:
-            self.answer(emit, answer, line=line, at=at)
+    def take(self, *keys: Hashable) -> str | None:
+        """The oldest call of the first key that has one; it waits no longer, under no key."""
+        for key in keys:
+            queue = self._queues.get(key)
+            while queue:
+                call = queue.popleft()
+                if call not in self._taken:
+                    self._taken.add(call)
+                    return call
+        return None
 
 
-class Ledger:
-    """Tells an emitter calls and results, and remembers the calls that are open."""
+def first_open(calls: Iterable[Call], name: str | None = None) -> Call | None:
+    """The first call without a result of this name, else the first one without a result at all."""
+    waiting = [call for call in calls if call.result is None]
+    return next((call for call in waiting if call.name == name), waiting[0] if waiting else None)
+
+
+class Pairing:
+    """Reports calls and results to an emitter, and remembers the calls that are open."""
 
     __slots__ = ("_emit", "_fresh", "_key", "_newest", "_open")
 
@@ -111,6 +101,11 @@ class Ledger:
         self._newest.append(call)
         return call
 
+    def asked(self, calls: Sequence[Call]) -> None:
+        """The calls of a response, reported by others; one without calls changes nothing."""
+        if calls:
+            self._newest = list(calls)
+
     def waiting(self) -> list[Call]:
         """The open calls of the newest response, in order."""
         return [call for call in self._newest if call.result is None]
@@ -138,13 +133,26 @@ class Ledger:
             waiting = [call for call in self._open.pop(own, ()) if call.result is None]
             if len(waiting) > 1:
                 self._open[own] = waiting
+            found = waiting[0] if waiting else None
         else:
-            waiting = self.waiting()
-            waiting = [*(call for call in waiting if call.name == name), *waiting]
+            found = first_open(self._newest, name)
         # Nothing waits: under an id that no call has, a result answers no older call by mistake.
-        call = waiting[0].id if waiting else own or f"line {line}: no call"
+        call = found.id if found is not None else own or f"line {line}: no call"
         return self._emit.result(
             call, output, failed=failed, status=status, exit_code=exit_code, error=error, line=line, at=at
+        )
+
+    def answer_block(self, answer: Answer, *, line: int = 0, at: str | float | None = None) -> Call | None:
+        """Report a result block, see :meth:`answer`."""
+        return self.answer(
+            answer.call,
+            answer.output,
+            name=answer.name,
+            failed=answer.failed,
+            status=answer.status,
+            exit_code=answer.exit_code,
+            line=line,
+            at=at,
         )
 
 

@@ -12,9 +12,9 @@ from loopaudit.core import canonical
 from loopaudit.core.events import Status, content_text
 from loopaudit.core.tools import declared_schemas
 from loopaudit.readers.emit import Emitter
-from loopaudit.readers.kit.chat.tell import is_compaction, is_reminder, prose
+from loopaudit.readers.kit.chat.messages import is_compaction, is_reminder, prose
 from loopaudit.readers.kit.fields import items, malformed, mapping, string, unknown_record
-from loopaudit.readers.kit.pairing import Ledger
+from loopaudit.readers.kit.pairing import Pairing
 
 CALLS: Final = {
     "function_call": "",
@@ -51,15 +51,15 @@ class Items:
 
     def __init__(self, emit: Emitter) -> None:
         self.emit = emit
-        self.ledger = Ledger(emit)
+        self.pairing = Pairing(emit)
         self._number = 0
 
     def begin(self, session: str | None = None) -> None:
         """Begin another conversation; ``None`` goes on with the emitter's."""
-        self.ledger.begin(session)
+        self.pairing.begin(session)
         self._number = 0
 
-    def tell(self, item: Any, line: int = 0, *, key: str | None = None, model: str | None = None) -> None:
+    def report(self, item: Any, line: int = 0, *, key: str | None = None, model: str | None = None) -> None:
         """Report one item."""
         self._number += 1
         value = mapping(item)
@@ -103,7 +103,7 @@ class Items:
             arguments = {"code": item.get("code")}
         elif arguments is None:
             malformed(self.emit, "a call without arguments", line)
-        call = self.ledger.call(name, arguments, id=own, key=key, line=line, model=model)
+        call = self.pairing.call(name, arguments, id=own, key=key, line=line, model=model)
         if call is None or kind not in _RUN_BY_SERVER:
             return
         error = item.get("error")
@@ -122,7 +122,7 @@ class Items:
         status: Status | None = "denied" if output == _NOT_APPROVED else None
         if item.get("status") == "failed":
             failed = True
-        self.ledger.answer(
+        self.pairing.answer(
             item.get("call_id") or item.get("id"),
             _shell_text(output) if code is not None or failed is not None else output,
             failed=failed,

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import deque
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from loopaudit.core import regex
@@ -66,32 +65,6 @@ class Fresh:
             return None
         self._seen.add(value)
         return value
-
-
-class Waiting:
-    """Open calls under several keys (id, name), oldest first. Every step takes constant time."""
-
-    __slots__ = ("_queues", "_taken")
-
-    def __init__(self) -> None:
-        self._queues: dict[Hashable, deque[str]] = {}
-        self._taken: set[str] = set()
-
-    def add(self, call: str, *keys: Hashable) -> None:
-        """Let a call wait under some keys."""
-        for key in keys:
-            self._queues.setdefault(key, deque()).append(call)
-
-    def take(self, *keys: Hashable) -> str | None:
-        """The oldest call of the first key that has one; it waits no longer, under no key."""
-        for key in keys:
-            queue = self._queues.get(key)
-            while queue:
-                call = queue.popleft()
-                if call not in self._taken:
-                    self._taken.add(call)
-                    return call
-        return None
 
 
 class Names:

@@ -128,8 +128,8 @@ class _Session:
     def message(self, line: Line, number: int, kind: str, nested_agent: str | None = None) -> None:
         """A record of the conversation: a person's or tools' (``user``), or the model's."""
         message = line.message
-        if not self._named and line.sessionId:
-            self._name(line.sessionId)
+        if not self._named and line.session_id:
+            self._name(line.session_id)
         content = None if message is None else message.content
         if message is None or content is None:
             self._emit.problem("no_message", f"a record of type {kind} without content", line=number, damage=True)
@@ -145,13 +145,13 @@ class _Session:
             self._emit.totals.repeated_records += 1
             self._emit.problem("repeated_record", "this record stood before", line=number)
             return
-        if nested_agent or line.agentId:
-            agent = self._agent(nested_agent or line.agentId or "")
-        elif line.isSidechain:
-            agent = self._agent(self._chains.join(line.uuid, line.parentUuid, begins=_is_task(line)))
+        if nested_agent or line.agent_id:
+            agent = self._agent(nested_agent or line.agent_id or "")
+        elif line.is_sidechain:
+            agent = self._agent(self._chains.join(line.uuid, line.parent_uuid, begins=_is_task(line)))
         else:
             agent = self._main
-            if line.sessionId != self._session_id:
+            if line.session_id != self._session_id:
                 self._resumed(line, number)
         if kind == "assistant":
             self._assistant(agent, line, message, content, number)
@@ -162,8 +162,8 @@ class _Session:
 
     def other(self, line: Line, number: int, kind: str | None) -> None:
         """A record of any other type; only boundaries and nested sub-agents matter."""
-        if not self._named and line.sessionId:
-            self._name(line.sessionId)
+        if not self._named and line.session_id:
+            self._name(line.session_id)
         if line.message is not None:
             # A message under a type that has none.
             if kind is None and line.message.role in ("user", "assistant"):
@@ -173,11 +173,11 @@ class _Session:
         elif kind == "progress":
             self._progress(line, number)
         elif kind == "attachment":
-            if line.attachment is not None and line.attachment.hookName is not None:
-                self._hook(line.attachment.hookName, line, number)
+            if line.attachment is not None and line.attachment.hook_name is not None:
+                self._hook(line.attachment.hook_name, line, number)
         elif kind == "system":
             if line.subtype == "compact_boundary":
-                why = line.compactMetadata.trigger if line.compactMetadata is not None else None
+                why = line.compact_metadata.trigger if line.compact_metadata is not None else None
                 self._boundary(self._agent_of(line), "compaction", why or "", line, number)
         elif kind not in SILENT:
             self._unknown(kind, number, damage=False)
@@ -201,8 +201,8 @@ class _Session:
             if data.type == "agent_progress":
                 what = "the progress of a sub-agent without its record"
                 self._emit.problem("no_message", what, line=number, damage=nested is not None)
-            elif data.hookName is not None:
-                self._hook(data.hookName, line, number)
+            elif data.hook_name is not None:
+                self._hook(data.hook_name, line, number)
             return
         kind = nested.type or (nested.message.role if nested.message is not None else None)
         if kind not in ("user", "assistant"):
@@ -211,11 +211,11 @@ class _Session:
             return
         if nested.timestamp is None:
             nested.timestamp = line.timestamp
-        self.message(nested, number, kind, data.agentId or nested.agentId or line.parentToolUseID or "sub-agent")
+        self.message(nested, number, kind, data.agent_id or nested.agent_id or line.parent_tool_use_id or "sub-agent")
 
     def _hook(self, name: str, line: Line, number: int) -> None:
         """Hooks tell by their name how a session began or went on."""
-        if self._used and not line.isSidechain:
+        if self._used and not line.is_sidechain:
             if name == "SessionStart:resume":
                 self._boundary(self._main, "resume", name, line, number)
             elif name == "SessionStart:clear":
@@ -228,7 +228,7 @@ class _Session:
 
     def _resumed(self, line: Line, number: int) -> None:
         """The main agent goes on under another session id than before."""
-        before, now = self._session_id, line.sessionId
+        before, now = self._session_id, line.session_id
         if now:
             self._session_id = now
             if before is not None and self._used:
@@ -237,10 +237,10 @@ class _Session:
     # -- what the model said -----------------------------------------------------------------
 
     def _assistant(self, agent: _Agent, line: Line, message: Message, content: str | list[Block], number: int) -> None:
-        if (line.isApiErrorMessage or message.model == SYNTHETIC) and not _has_calls(content):
+        if (line.is_api_error_message or message.model == SYNTHETIC) and not _has_calls(content):
             return
         key = agent.key
-        if key is None or message.id is None or message.id != agent.message_id or line.requestId != agent.request_id:
+        if key is None or message.id is None or message.id != agent.message_id or line.request_id != agent.request_id:
             key = self._response(agent, line, message, number)
         agent.calm = None
         at = line.timestamp
@@ -280,8 +280,8 @@ class _Session:
     def _response(self, agent: _Agent, line: Line, message: Message, number: int) -> str:
         """The key of a response that is not the agent's last one."""
         self._flush(agent)
-        agent.message_id, agent.request_id = message.id, line.requestId
-        for candidate in (message.id, line.requestId):
+        agent.message_id, agent.request_id = message.id, line.request_id
+        for candidate in (message.id, line.request_id):
             if candidate and not blanked(candidate):
                 agent.key = candidate
                 return candidate
@@ -339,7 +339,7 @@ class _Session:
             emit.problem("result_without_id", "a tool result without the id of its call", line=number, damage=True)
             return
         output = bytes(block.content) or b"null"
-        denial = line.toolDenialKind
+        denial = line.tool_denial_kind
         if not block.is_error and denial is None:
             emit.result(call, output, failed=False, line=number, at=line.timestamp)
             return
@@ -364,12 +364,12 @@ class _Session:
 
     def _person(self, agent: _Agent, line: Line, texts: Sequence[str], number: int, *, media: bool = False) -> None:
         """A record without results: a turn, or one of the things that only look like one."""
-        if line.isCompactSummary:
+        if line.is_compact_summary:
             self._boundary(agent, "compaction", "", line, number)
             return
         kept = [text for text in map(typed, texts) if text]
         first = kept[0] if kept else ""
-        if line.isMeta:
+        if line.is_meta:
             if first == CONTINUED and self._used:
                 self._boundary(agent, "resume", "", line, number)
         elif first.startswith(INTERRUPTED):
@@ -401,16 +401,16 @@ class _Session:
         return agent
 
     def _agent_of(self, line: Line) -> _Agent:
-        if line.agentId:
-            return self._agent(line.agentId)
-        if line.isSidechain:
-            return self._agent(self._chains.join(line.uuid, line.parentUuid, begins=False))
+        if line.agent_id:
+            return self._agent(line.agent_id)
+        if line.is_sidechain:
+            return self._agent(self._chains.join(line.uuid, line.parent_uuid, begins=False))
         return self._main
 
     def _link(self, line: Line) -> None:
         """Keep a side chain together over a record that is not read itself."""
-        if line.isSidechain and line.uuid and not line.agentId:
-            self._chains.join(line.uuid, line.parentUuid, begins=False)
+        if line.is_sidechain and line.uuid and not line.agent_id:
+            self._chains.join(line.uuid, line.parent_uuid, begins=False)
 
     def finish(self) -> None:
         """Report what waits for a next record."""

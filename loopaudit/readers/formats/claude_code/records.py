@@ -6,7 +6,8 @@ all ``toolUseResult``, which repeats each result) is checked for syntax and skip
 with a field of an unexpected type does not fit; :func:`line_from` then makes a :class:`Line`
 of its decoded value, where such a field counts as absent.
 
-The fields stand in the order in which the writer writes them, which decodes fastest.
+The fields stand in the order in which the writer writes them, which decodes fastest; recorded
+names are camel case.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Raw, Struct, field
 
-from loopaudit.core.canonical import unsigned_zero, written
+from loopaudit.readers.kit.fitting import fitting
 
 NOTHING: Final = Raw(b"")
 """A field that is not there; every recorded JSON value has at least one byte."""
@@ -33,6 +34,11 @@ class Block(Struct, gc=False):
     text: str | None = None
     content: Raw = NOTHING
     is_error: bool | None = None
+
+    @classmethod
+    def from_other(cls, value: Any) -> Block:
+        """A block that is no object: text stands for a text block."""
+        return cls(type="text", text=value) if isinstance(value, str) else cls()
 
 
 class Tokens(Struct, gc=False):
@@ -54,43 +60,43 @@ class Message(Struct, gc=False):
     usage: Tokens | None = None
 
 
-class Details(Struct, gc=False):
+class Details(Struct, gc=False, rename="camel"):
     """What is read of ``attachment`` and ``compactMetadata``."""
 
-    hookName: str | None = None  # noqa: N815 - the recorded name
+    hook_name: str | None = None
     trigger: str | None = None
 
 
-class Progress(Struct, gc=False):
+class Progress(Struct, gc=False, rename="camel"):
     """``data`` of a progress record; ``message`` is a sub-agent's whole record."""
 
     message: Line | str | None = None
     type: str | None = None
-    hookName: str | None = None  # noqa: N815
-    agentId: str | None = None  # noqa: N815
+    hook_name: str | None = None
+    agent_id: str | None = None
 
 
-class Line(Struct, gc=False):
+class Line(Struct, gc=False, rename="camel"):
     """One record of a session file, and one record nested in a progress record."""
 
-    parentUuid: str | None = None  # noqa: N815
-    isSidechain: bool | None = None  # noqa: N815
-    sessionId: str | None = None  # noqa: N815
-    agentId: str | None = None  # noqa: N815
+    parent_uuid: str | None = None
+    is_sidechain: bool | None = None
+    session_id: str | None = None
+    agent_id: str | None = None
     type: str | None = None
     subtype: str | None = None
     data: Progress | None = None
     message: Message | None = None
-    requestId: str | None = None  # noqa: N815
-    parentToolUseID: str | None = None  # noqa: N815
+    request_id: str | None = None
+    parent_tool_use_id: str | None = field(default=None, name="parentToolUseID")
     attachment: Details | None = None
-    compactMetadata: Details | None = None  # noqa: N815
-    isMeta: bool | None = None  # noqa: N815
-    isCompactSummary: bool | None = None  # noqa: N815
+    compact_metadata: Details | None = None
+    is_meta: bool | None = None
+    is_compact_summary: bool | None = None
     uuid: str | None = None
     timestamp: str | None = None
-    toolDenialKind: str | None = None  # noqa: N815
-    isApiErrorMessage: bool | None = None  # noqa: N815
+    tool_denial_kind: str | None = None
+    is_api_error_message: bool | None = None
 
 
 def line_decoder() -> msgspec.json.Decoder[Line]:
@@ -98,89 +104,10 @@ def line_decoder() -> msgspec.json.Decoder[Line]:
     return msgspec.json.Decoder(Line)
 
 
-# -- tolerant conversion -------------------------------------------------------------------
-
-
-def line_from(value: Any, depth: int = 0) -> Line:
+def line_from(value: Any) -> Line:
     """Make a :class:`Line` of a decoded record; fields of a wrong type count as absent.
 
     Raises:
         TypeError: the value is no object.
     """
-    if not isinstance(value, dict):
-        raise TypeError("a record is an object")
-    flags = {name: value[name] for name in _FLAGS if isinstance(value.get(name), bool)}
-    data = value.get("data")
-    return Line(
-        message=_message(value.get("message")),
-        data=_progress(data, depth) if isinstance(data, dict) else None,
-        attachment=_details(value.get("attachment")),
-        compactMetadata=_details(value.get("compactMetadata")),
-        **_strings(value, _LINE_STRINGS),
-        **flags,
-    )
-
-
-_LINE_STRINGS: Final = (
-    "type",
-    "subtype",
-    "uuid",
-    "parentUuid",
-    "sessionId",
-    "agentId",
-    "requestId",
-    "parentToolUseID",
-    "timestamp",
-    "toolDenialKind",
-)
-_FLAGS: Final = ("isSidechain", "isMeta", "isCompactSummary", "isApiErrorMessage")
-_COUNTS: Final = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-
-
-def _strings(value: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    return {name: value[name] for name in names if isinstance(value.get(name), str)}
-
-
-def _details(value: Any) -> Details | None:
-    return Details(**_strings(value, ("hookName", "trigger"))) if isinstance(value, dict) else None
-
-
-def _progress(value: dict[str, Any], depth: int) -> Progress:
-    nested = value.get("message")
-    message = line_from(nested, depth + 1) if isinstance(nested, dict) and depth < 2 else None
-    return Progress(message=message, **_strings(value, ("type", "agentId", "hookName")))
-
-
-def _message(value: Any) -> Message | None:
-    if not isinstance(value, dict):
-        return None
-    content = value.get("content")
-    if isinstance(content, list):
-        content = [_block(item) for item in content]
-    elif not isinstance(content, str):
-        content = None
-    usage = value.get("usage")
-    counts = {}
-    if isinstance(usage, dict):
-        counts = {k: unsigned_zero(usage.get(k)) for k in _COUNTS}
-        counts = {k: v for k, v in counts.items() if isinstance(v, int) and not isinstance(v, bool)}
-    tokens = Tokens(**counts) if isinstance(usage, dict) else None
-    return Message(content=content, usage=tokens, **_strings(value, ("id", "role", "model")))
-
-
-def _block(value: Any) -> Block:
-    if isinstance(value, str):
-        return Block(type="text", text=value)
-    if not isinstance(value, dict):
-        return Block()
-    failed = value.get("is_error")
-    return Block(
-        input=_raw(value, "input"),
-        content=_raw(value, "content"),
-        is_error=failed if isinstance(failed, bool) else None,
-        **_strings(value, ("type", "id", "name", "text", "tool_use_id")),
-    )
-
-
-def _raw(value: dict[str, Any], name: str) -> Raw:
-    return Raw(written(value[name])) if name in value else NOTHING
+    return fitting(Line, value)

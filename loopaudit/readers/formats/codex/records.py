@@ -13,9 +13,10 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw, Struct
 
-from loopaudit.core.canonical import unsigned_zero, written
+from loopaudit.core.canonical import unsigned_zero
 from loopaudit.core.events import content_text, decode_value
 from loopaudit.core.tools import declared_schemas
+from loopaudit.readers.kit.fitting import fitting
 
 NOTHING: Final = Raw(b"")
 """A field that is not there; every recorded JSON value has at least one byte."""
@@ -76,67 +77,24 @@ def line_decoder() -> msgspec.json.Decoder[Line]:
     return msgspec.json.Decoder(Line)
 
 
-# -- tolerant conversion -------------------------------------------------------------------
-
-_STRINGS: Final = ("type", "role", "id", "call_id", "name", "namespace", "kind", "model", "reason")
-_VALUES: Final = ("arguments", "input", "action")
-_RAWS: Final = ("output", "content", "message", "tools", "result", "dynamic_tools")
-_COUNTS: Final = ("input_tokens", "cached_input_tokens", "output_tokens", "total_tokens")
-
-
 def line_from(value: Any) -> Line:
     """Make a :class:`Line` of a decoded record; fields of a wrong type count as absent.
+
+    An id that is an integer is the text of it.
 
     Raises:
         TypeError: the value is no object.
     """
-    if not isinstance(value, dict):
-        raise TypeError("a record is an object")
-    payload = value.get("payload")
-    timestamp = value.get("timestamp")
-    record_type = value.get("record_type")
-    return Line(
-        timestamp=timestamp if isinstance(timestamp, str) else _moment(timestamp),
-        record_type=record_type if isinstance(record_type, str) else None,
-        payload=Item(**_fields(payload)) if isinstance(payload, dict) else None,
-        **_fields(value),
-    )
+    line = fitting(Line, value)
+    line.call_id = _id(value)
+    if line.payload is not None:
+        line.payload.call_id = _id(value["payload"])
+    return line
 
 
-def _fields(value: dict[str, Any]) -> dict[str, Any]:
-    fields = {name: value[name] for name in _STRINGS if isinstance(value.get(name), str)}
-    fields |= {name: value[name] for name in _VALUES if name in value}
-    fields |= {name: Raw(written(value[name])) for name in _RAWS if name in value}
-    number = _count(value.get("call_id"))
-    if number is not None:
-        fields["call_id"] = str(number)
-    fields["num_turns"] = _count(value.get("num_turns"))
-    if isinstance(value.get("success"), bool):
-        fields["success"] = value["success"]
-    info = value.get("info")
-    if isinstance(info, dict):
-        fields["info"] = TokenInfo(_tokens(info.get("total_token_usage")), _tokens(info.get("last_token_usage")))
-    return fields
-
-
-def _tokens(value: Any) -> Tokens | None:
-    if not isinstance(value, dict):
-        return None
-    return Tokens(**{name: _count(value.get(name)) for name in _COUNTS})
-
-
-def _moment(value: Any) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    try:
-        return float(unsigned_zero(value))
-    except OverflowError:  # an integer beyond every double is no time
-        return None
-
-
-def _count(value: Any) -> int | None:
-    value = unsigned_zero(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+def _id(record: dict[str, Any]) -> str | None:
+    value = unsigned_zero(record.get("call_id"))
+    return str(value) if isinstance(value, (str, int)) and not isinstance(value, bool) else None
 
 
 # -- text -------------------------------------------------------------------------------------

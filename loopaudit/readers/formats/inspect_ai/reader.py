@@ -65,7 +65,7 @@ def read(source: Source, emit: Emitter) -> None:
             continue
         found = True
         emit.session(names.unique(f"{sample.get('id', 'sample')}_epoch_{sample.get('epoch', 1)}"))
-        InspectSample(emit, sample).tell()
+        InspectSample(emit, sample).report()
     if not found:
         emit.problem("no_samples", "the log holds no samples")
 

@@ -7,9 +7,9 @@ from typing import Any, Final
 from loopaudit.core.events import Status, content_text
 from loopaudit.core.tools import declared_schemas
 from loopaudit.readers.emit import Emitter
-from loopaudit.readers.kit.chat.tell import prose
+from loopaudit.readers.kit.chat.messages import prose
 from loopaudit.readers.kit.fields import items, malformed, mapping, moment, string, unknown_record
-from loopaudit.readers.kit.pairing import Ledger
+from loopaudit.readers.kit.pairing import Pairing
 from loopaudit.readers.kit.whole import tokens
 
 ATTACHMENT: Final = "attachment://"
@@ -26,13 +26,13 @@ class InspectSample:
     def __init__(self, emit: Emitter, sample: dict[str, Any]) -> None:
         self._emit = emit
         self._sample = sample
-        self._ledger = Ledger(emit)
+        self._pairing = Pairing(emit)
         self._attachments = mapping(sample.get("attachments"))
         self._events = [event for event in items(sample.get("events")) if isinstance(event, dict)]
         self._responses = 0
         self._turns = 0
 
-    def tell(self) -> None:
+    def report(self) -> None:
         """Report everything, and the end."""
         tools = [tool for event in self._events if event.get("event") == "model" for tool in items(event.get("tools"))]
         self._emit.tools(
@@ -41,7 +41,7 @@ class InspectSample:
         events = [event for event in self._events if event.get("event") == "tool"]
         messages: list[Any] = self._sample["messages"]
         if len(events) > sum(len(items(mapping(m).get("tool_calls"))) for m in messages) and self._has_responses():
-            self._tell_events()
+            self._report_events()
         else:
             models = self._by_message()
             for message in messages:
@@ -105,7 +105,7 @@ class InspectSample:
                 name = name.get("name")
             if "arguments" not in call:
                 malformed(self._emit, "a call without arguments", 0)
-            self._ledger.call(name, call.get("arguments"), id=call.get("id"), key=key, at=at, model=model)
+            self._pairing.call(name, call.get("arguments"), id=call.get("id"), key=key, at=at, model=model)
         text = prose(message.get("content"))
         if text or not listed:
             self._emit.say(text, key=key, at=at, model=model)
@@ -126,11 +126,11 @@ class InspectSample:
         status: Status | None = "denied" if mapping(error).get("type") == _REFUSED else None
         words = string(mapping(error).get("message"))
         output = content if content not in (None, "") else words or ""
-        self._ledger.answer(id, output, name=name, failed=failed, status=status, error=words or "", at=at)
+        self._pairing.answer(id, output, name=name, failed=failed, status=status, error=words or "", at=at)
 
     # -- events ----------------------------------------------------------------------------
 
-    def _tell_events(self) -> None:
+    def _report_events(self) -> None:
         """Report the input, the model's responses and the tools' results from the events."""
         given = self._whole(self._sample.get("input"))
         for message in given if isinstance(given, list) else [{"role": "user", "content": given}]:

@@ -47,7 +47,7 @@ from loopaudit.readers.formats.native.records import (
 from loopaudit.readers.probe import Probe
 from loopaudit.readers.source import Source, same_line
 
-_TELLING = {
+_DISTINCTIVE = {
     "user": ("text",),
     "tool_call": ("name",),
     "boundary": ("kind",),
@@ -71,7 +71,7 @@ def sniff(probe: Probe) -> str | None:
     lines = [r for r in records if isinstance(r.get("type"), str) and not r["type"].startswith("x_")]
     if not lines or any(r["type"] not in TYPES or not _FOREIGN.isdisjoint(r) for r in lines):
         return None
-    if any(r["type"] in _TELLING and all(name in r for name in _TELLING[r["type"]]) for r in lines):
+    if any(r["type"] in _DISTINCTIVE and all(name in r for name in _DISTINCTIVE[r["type"]]) for r in lines):
         return "lines of type user, assistant, tool_call or tool_result"
     return None
 

@@ -123,7 +123,7 @@ def mismatches(value: Any) -> Iterator[Mismatch]:
         yield Mismatch("/type", f"one of {', '.join(TYPES)}, or x_...", _found(kind) + (f" ({near})" if near else ""))
         return
     for error in sorted(_validator(kind).iter_errors(value), key=lambda e: [str(p) for p in e.absolute_path]):
-        yield from _told(error)
+        yield from _mismatches(error)
 
 
 @cache
@@ -133,7 +133,7 @@ def _validator(kind: str) -> Any:
     return Draft202012Validator(schema()["$defs"][kind])
 
 
-def _told(error: Any) -> Iterator[Mismatch]:
+def _mismatches(error: Any) -> Iterator[Mismatch]:
     """One or more mismatches for an error of the schema's validator."""
     pointer = "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in error.absolute_path)
     rule, wanted, value = error.validator, error.validator_value, error.instance

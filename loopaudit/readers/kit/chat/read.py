@@ -15,8 +15,8 @@ from loopaudit.core.json import tolerant_loads
 from loopaudit.core.tools import declared_schemas
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.chat.message import Message, decoded, message_decoder, message_from
+from loopaudit.readers.kit.chat.messages import Chat, prose
 from loopaudit.readers.kit.chat.rows import Row, end_of, id_of, is_message, model_of, response_of, rows_of, tools_of
-from loopaudit.readers.kit.chat.tell import Chat, prose
 from loopaudit.readers.source import Source, same_line
 
 MAX_MISSES: Final = 32
@@ -58,7 +58,7 @@ class ChatReading:
         self._rows = 0
         self._sent: list[bytes] = []
         """Marks of the messages of the row before, without its response."""
-        self._told: list[bytes] = []
+        self._reported: list[bytes] = []
         """The same with its response."""
 
     # -- one message or one conversation a line --------------------------------------------
@@ -97,7 +97,7 @@ class ChatReading:
             if message.conversation_id is not None and message.conversation_id != self._conversation:
                 self._switch(message.conversation_id, number)
             for part in self._parts_of(message, number):
-                self.chat.tell(part, number)
+                self.chat.report(part, number)
 
     def _is_copy(self, message: Message) -> bool:
         """Whether a line equal to the one before it is a copy that the emitter cannot tell by ids.
@@ -147,27 +147,27 @@ class ChatReading:
             except TypeError:
                 self.emit.problem("bad_message", "an entry of a message list that is no object", line=line, damage=True)
         sent = [_mark(m) for m in messages]
-        told = sent
+        reported = sent
         if response is not None:
             answer = self._parts_of(message_from(response), line)
             marks = [_mark(part) for part in answer]
             if sent[-len(marks) :] != marks:
                 messages += answer
-                told = [*sent, *marks]
-        known = self._known(told)
-        self._sent, self._told = sent, told
+                reported = [*sent, *marks]
+        known = self._known(reported)
+        self._sent, self._reported = sent, reported
         if not known:
             self._begin(row)
         model = model_of(row.facts)
         for message in messages[known:]:
-            self.chat.tell(message, line, model)
+            self.chat.report(message, line, model)
         end = end_of(row.facts)
         if end is not None:
             self.emit.boundary("end", end, line=line)
 
     def _known(self, marks: list[bytes]) -> int:
         """How many messages of a row were told with the row before, if it continues that row."""
-        for earlier in (self._told, self._sent):
+        for earlier in (self._reported, self._sent):
             length = len(earlier)
             if length < len(marks) and marks[:length] == earlier and any(mark[:1] == _ANSWER for mark in earlier):
                 return length

@@ -13,8 +13,8 @@ from typing import Any, Final
 from loopaudit.core import regex
 from loopaudit.readers.kit.chat.foreign import is_header, is_moltis
 from loopaudit.readers.kit.chat.message import from_text
+from loopaudit.readers.kit.chat.messages import prose
 from loopaudit.readers.kit.chat.rows import is_message, response_of, rows_of
-from loopaudit.readers.kit.chat.tell import prose
 from loopaudit.readers.kit.cline import is_history
 from loopaudit.readers.probe import Probe
 

@@ -1,4 +1,4 @@
-"""Tells an emitter chats whose calls stand in the prose and whose results come as messages."""
+"""Reports chats whose calls stand in the prose and whose results come as messages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from loopaudit.core.tools import declared_schemas
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.chat.rows import Row, end_of
 from loopaudit.readers.kit.fields import malformed, unknown_record
-from loopaudit.readers.kit.pairing import Ledger
+from loopaudit.readers.kit.pairing import Pairing
 from loopaudit.readers.kit.text_calls import TextCall
 
 ROLES: Final = {
@@ -71,7 +71,7 @@ class TextChat:
         self._emit = emit
         self._parse = parse
         self._results = results
-        self._ledger = Ledger(emit)
+        self._pairing = Pairing(emit)
         self._messages = 0
 
     def row(self, row: Row, session: str, tools: Sequence[Any] = (), line: int = 0) -> None:
@@ -79,16 +79,16 @@ class TextChat:
         if not row.messages:
             malformed(self._emit, "a row without a conversation", line)
             return
-        self._ledger.begin(session)
+        self._pairing.begin(session)
         self._messages = 0
         self._emit.tools(declared_schemas(tools))
         for message in row.messages:
-            self.tell(message, line)
+            self.report(message, line)
         end = end_of(row.facts)
         if end is not None:
             self._emit.boundary("end", end, line=line)
 
-    def tell(self, message: Any, line: int = 0) -> None:
+    def report(self, message: Any, line: int = 0) -> None:
         """Report one message."""
         self._messages += 1
         if not isinstance(message, dict):
@@ -114,14 +114,14 @@ class TextChat:
             unknown_record(self._emit, speaker, line)
 
     def _response(self, text: str, line: int) -> None:
-        if self._ledger.waiting():
+        if self._pairing.waiting():
             self._emit.problem("missing_result", "a response before the results of the calls before it", line=line)
         prose, calls = self._parse(text)
         key = f"m{self._messages}"
         for call in calls:
             if not call.name:
                 self._emit.problem("nameless_call", "a call whose name cannot be read", line=line)
-            self._ledger.call(call.name or "?", call.arguments, key=key, line=line)
+            self._pairing.call(call.name or "?", call.arguments, key=key, line=line)
         if prose or not calls:
             self._emit.say(prose, key=key, line=line)
 
@@ -129,7 +129,7 @@ class TextChat:
         found = self._results(text)
         if found:
             self._answers(found, line)
-        elif self._ledger.waiting():
+        elif self._pairing.waiting():
             self._answers([Found(text)], line)
         elif _NUDGE.match(text):
             self._emit.problem("no_call", "the scaffold found no call in a response", line=line)
@@ -138,4 +138,4 @@ class TextChat:
 
     def _answers(self, found: list[Found], line: int) -> None:
         for result in found:
-            self._ledger.answer(result.id, result.output, name=result.name, exit_code=result.exit_code, line=line)
+            self._pairing.answer(result.id, result.output, name=result.name, exit_code=result.exit_code, line=line)

@@ -173,19 +173,19 @@ def _model(span: Span, attributes: Mapping[str, Any], events: Iterable[Any], los
         if attributes.get(name) is not None and not isinstance(from_text(attributes[name]), list):
             lost(f"{name} that are no list")
             attributes = {key: value for key, value in attributes.items() if key != name}
-    told_in, told_out = _from_events(attributes, events)
+    event_inputs, event_outputs = _from_events(attributes, events)
     given = pick(attributes, _INPUTS)
     for prefix in ("llm.input_messages", "gen_ai.prompt"):
         given = numbered(attributes, prefix) if given is ABSENT else given
     if given is ABSENT:
-        given = told_in if told_in else pick(attributes, _WHOLE_INPUTS)
+        given = event_inputs if event_inputs else pick(attributes, _WHOLE_INPUTS)
     made: Any = pick(attributes, ("gen_ai.output.messages", "gcp.vertex.agent.llm_response"))
     for prefix in ("llm.output_messages", "gen_ai.completion"):
         made = numbered(attributes, prefix) if made is ABSENT else made
     if made is ABSENT:
         made = _vercel_answer(attributes)
     if made is ABSENT:
-        made = told_out if told_out else pick(attributes, _WHOLE_OUTPUTS)
+        made = event_outputs if event_outputs else pick(attributes, _WHOLE_OUTPUTS)
     span.inputs = None if given is ABSENT else said(given, "user")
     span.outputs = None if made is ABSENT else said(made, "assistant")
     span.usage = usage_in(attributes)

@@ -14,7 +14,7 @@ from loopaudit.core.canonical import compact
 from loopaudit.core.events import content_text
 from loopaudit.readers.kit.blocks import Answer, Asked, Content, content_of
 from loopaudit.readers.kit.chat.message import from_text, message_from
-from loopaudit.readers.kit.chat.tell import outcome_of
+from loopaudit.readers.kit.chat.messages import outcome_of
 from loopaudit.readers.kit.fields import items, mapping, string
 from loopaudit.readers.kit.pairing import value_text
 from loopaudit.readers.kit.traces.parts import are_blocks, first, is_answer, is_part, take_part

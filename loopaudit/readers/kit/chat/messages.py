@@ -1,4 +1,4 @@
-"""Tells an emitter the messages of a chat, in order: what is a turn, a batch, a result.
+"""Reports the messages of a chat to an emitter, in order: what is a turn, a batch, a result.
 
 A batch is one assistant message. A result is paired by its id; without one, with the calls of
 the newest response that has open calls, in their order (by name where it gives one). A user
@@ -18,6 +18,7 @@ from loopaudit.core import regex
 from loopaudit.core.events import Call, Status, content_text
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.chat.message import NOTHING, Message, ToolCall, calls_in, decoded, usage_of
+from loopaudit.readers.kit.pairing import first_open
 
 TEXT_BLOCKS: Final = frozenset({"text", "output_text", "input_text", "refusal"})
 """Types of the content blocks that are an assistant's prose."""
@@ -117,7 +118,7 @@ def outcome_of(message: Message) -> Outcome:
     return found
 
 
-# -- telling the emitter -------------------------------------------------------------------
+# -- reporting to the emitter ---------------------------------------------------------------
 
 
 class Chat:
@@ -146,7 +147,7 @@ class Chat:
             self._asked = {}
         self._emit.session(session)
 
-    def tell(self, message: Message, line: int = 0, model: str | None = None) -> None:
+    def report(self, message: Message, line: int = 0, model: str | None = None) -> None:
         """Report one message; ``model`` is the conversation's, where the message has none."""
         role = message.role
         if role == "assistant":
@@ -186,7 +187,7 @@ class Chat:
     def _calls(self, listed: list[ToolCall], key: str, line: int, at: str | float | None, model: str | None) -> bool:
         """Report the calls of one response; false where all of them are copies."""
         emit = self._emit
-        told: list[Call] = []
+        reported: list[Call] = []
         by_id: dict[str, list[Call]] = {}
         for place, entry in enumerate(listed):
             name = entry.function.name
@@ -204,15 +205,15 @@ class Chat:
             )
             if call is None:
                 continue
-            told.append(call)
+            reported.append(call)
             if own is not None:
                 by_id.setdefault(own, []).append(call)
                 if self._asked is not None:
                     self._asked[own] = call
-        if told:
-            self._newest = told
+        if reported:
+            self._newest = reported
             self._shared = {own: calls for own, calls in by_id.items() if len(calls) > 1 or calls[0].id != own}
-        return bool(told)
+        return bool(reported)
 
     def _result(self, message: Message, line: int) -> None:
         content: Any = message.content
@@ -235,9 +236,8 @@ class Chat:
         given = message.tool_call_id
         if given and given not in self._shared:
             return given
-        waiting = [call for call in (self._shared[given] if given else self._newest) if call.result is None]
-        named = [call for call in waiting if call.name == message.name]
-        return next((call.id for call in (*named, *waiting)), given)
+        found = first_open(self._shared[given] if given else self._newest, message.name)
+        return given if found is None else found.id
 
     @staticmethod
     def is_person(message: Message) -> bool:

@@ -1,4 +1,4 @@
-"""Tells an emitter the spans of traces: model calls with their messages, tool calls with their results.
+"""Reports the spans of traces to an emitter: model calls with their messages, tool calls with their results.
 
 **Calls** are what a model's output asks for, each joined to the tool span that ran it: by id, else by name and
 arguments, else by name. A tool span that no recorded output asked for is a call of its own. Calls in input
@@ -23,25 +23,25 @@ from loopaudit.core.events import Call, content_text
 from loopaudit.core.tools import declared_schemas
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.blocks import Answer
-from loopaudit.readers.kit.chat.tell import is_compaction, is_reminder
+from loopaudit.readers.kit.chat.messages import is_compaction, is_reminder
 from loopaudit.readers.kit.fields import malformed, unknown_record
-from loopaudit.readers.kit.pairing import Ledger
+from loopaudit.readers.kit.pairing import Pairing
 from loopaudit.readers.kit.traces.match import Matching, spellings
 from loopaudit.readers.kit.traces.messages import Said, tool_output
 from loopaudit.readers.kit.traces.spans import ABSENT, Span, conversations
 
 
-def tell_spans(emit: Emitter, spans: list[Span]) -> None:
+def emit_spans(emit: Emitter, spans: list[Span]) -> None:
     """Report all conversations of the recorded spans."""
     for conversation in conversations(emit, spans):
         emit.session(conversation.name)
-        _Telling(emit, conversation.spans).tell()
+        _Reading(emit, conversation.spans).report()
 
 
-class _Telling:
+class _Reading:
     def __init__(self, emit: Emitter, spans: list[Span]) -> None:
         self._emit = emit
-        self._ledger = Ledger(emit)
+        self._pairing = Pairing(emit)
         self._matching = Matching(emit, spans)
         self._spans = self._matching.spans
         self._place = self._matching.place
@@ -61,7 +61,7 @@ class _Telling:
                     if answer.call:
                         self._written.setdefault(answer.call, answer)
 
-    def tell(self) -> None:
+    def report(self) -> None:
         """Report everything in order."""
         for span in self._spans:
             if span.tools:
@@ -84,7 +84,7 @@ class _Telling:
         if span.outputs is None:
             self._emit.problem("not_recorded", "a model call whose answer is not recorded", line=span.line)
         key = self._matching.keys[id(span)]
-        told: dict[str, Any] = {"key": key, "agent": span.agent, "line": span.line, "at": span.at, "model": span.model}
+        about: dict[str, Any] = {"key": key, "agent": span.agent, "line": span.line, "at": span.at, "model": span.model}
         texts = []
         for said in span.outputs or ():
             self._losses(said, span.line)
@@ -92,11 +92,11 @@ class _Telling:
         requests = self._matching.requests[id(span)]
         text = "\n".join(filter(None, texts))
         if text or not requests:
-            self._emit.say(text, **told)
+            self._emit.say(text, **about)
         for request in requests:
             asked = request.asked
             self._known.add(asked.id)
-            request.call = self._ledger.call(asked.name, asked.arguments, id=asked.id, **told)
+            request.call = self._pairing.call(asked.name, asked.arguments, id=asked.id, **about)
             ran = request.ran
             if ran is not None and request.call is not None:
                 self._running.add(request.call.number)
@@ -149,9 +149,9 @@ class _Telling:
         if answer.call is not None:
             # Where ids are used again, what stands further back may be the result of an earlier call.
             is_sure = is_new or self._asked[answer.call] == 1
-            waiting = self._ledger.open(answer.call) if is_sure else []
+            waiting = self._pairing.open(answer.call) if is_sure else []
         else:
-            waiting = [c for c in self._ledger.waiting() if answer.name in (None, c.name)] if is_new else []
+            waiting = [c for c in self._pairing.waiting() if answer.name in (None, c.name)] if is_new else []
         waiting = [call for call in waiting if call.number not in self._running]
         if not waiting:
             if is_new and answer.call is not None and answer.call not in self._known:
@@ -178,7 +178,7 @@ class _Telling:
         if arguments is ABSENT:
             self._emit.problem("not_recorded", "a call whose arguments are not recorded", line=span.line)
             arguments = {}
-        call = self._ledger.call(
+        call = self._pairing.call(
             span.name,
             next(iter(spellings(arguments))),
             id=span.call_id,
@@ -193,13 +193,13 @@ class _Telling:
         if call is None or call.result is not None:
             return
         found = None if span.output is ABSENT else tool_output(span.output)
-        is_told = found is not None or span.failed
+        is_reported = found is not None or span.failed
         if found is None and call.id in self._written:
             found = self._written[call.id]
-            is_told = True
-        if not is_told and span.ended is None:
+            is_reported = True
+        if not is_reported and span.ended is None:
             return
-        if not is_told:
+        if not is_reported:
             self._emit.problem("not_recorded", "a call whose result is not recorded", line=span.line)
         output = "" if found is None else content_text(found.output)
         failed = span.failed or (found.failed if found is not None and found.failed is not None else span.failed)

@@ -94,7 +94,7 @@ class Hindsight:
         for call in batch.calls:
             found = history.judge(call, index)
             result = call.result
-            if result is not None and result.failed:
+            if history.failed or (result is not None and result.failed):
                 flags = FAILED
             elif found in _NEWS:
                 subject = history.subject

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from loopaudit.core.events import TOKEN_LIMIT, Call, Result
+from loopaudit.core.events import Call, Result
 from loopaudit.core.failure_words import says_failure
 from loopaudit.hindsight.calls.answers import Answers
 from loopaudit.hindsight.calls.changes import Changes
@@ -30,11 +30,23 @@ from loopaudit.hindsight.calls.editing import Editing
 from loopaudit.hindsight.calls.effects import EDITING_KINDS, PATCH_COMMAND, Identity, Natures, worded
 from loopaudit.hindsight.calls.failing import Failed, Failing, alike
 from loopaudit.hindsight.calls.failures import Failure
-from loopaudit.hindsight.calls.outputs import Entry, Held, Outputs, differences, digest_of
+from loopaudit.hindsight.calls.outputs import (
+    Entry,
+    Held,
+    Outputs,
+    appended_to,
+    begins_with,
+    differences,
+    head_of,
+    held_of,
+    is_bracketed,
+    text_of,
+)
 from loopaudit.hindsight.calls.ranges import ReadRange, read_range
 from loopaudit.hindsight.calls.requests import asks_for_patience, runs_asked
 from loopaudit.hindsight.calls.shown import Shown
 from loopaudit.hindsight.calls.subject import Subject
+from loopaudit.hindsight.calls.wordings import MAX_EVICTED, MAX_NOTICE, is_evicted, is_notice, is_placeholder, rejects
 from loopaudit.hindsight.shell.programs import EFFECT_CHANGES, EFFECT_LOOKS
 from loopaudit.hindsight.words import FIRST, RECHECK, UNKNOWN, CallClass
 
@@ -55,13 +67,40 @@ class History:
     recheck; ``redo`` that a compaction had excused an equal call before; ``returned`` that an
     edit went back to a known state; ``constant`` counts further questions with the same
     answer; ``asked_range`` is what the last read without an equal call before asked for.
+    ``failed`` tells that the call failed, by its flag or, for a call that should change
+    something, by its words; ``sibling`` that an equal call stood in the same response;
+    ``kept_kind`` that a new result is the old one with something behind it, or a failure as
+    the old one was.
     ``subject`` is the call itself.
     """
 
     __slots__ = (
-        "_answers", "_current", "_editing", "_failing", "_moved", "_old", "_outputs", "_shown", "_young",
-        "asked_range", "changed", "changes", "constant", "epoch", "evidence", "noise", "patient", "redo", "returned",
-        "runs_asked", "subject", "turn",
+        "_answers",
+        "_current",
+        "_editing",
+        "_failing",
+        "_moved",
+        "_old",
+        "_outputs",
+        "_shown",
+        "_stands",
+        "_young",
+        "asked_range",
+        "changed",
+        "changes",
+        "constant",
+        "epoch",
+        "evidence",
+        "failed",
+        "kept_kind",
+        "noise",
+        "patient",
+        "redo",
+        "returned",
+        "runs_asked",
+        "sibling",
+        "subject",
+        "turn",
     )  # fmt: skip
 
     def __init__(self, outputs: Outputs, natures: Natures) -> None:
@@ -72,6 +111,8 @@ class History:
         self._current: Failed | None = None
         self._moved = False
         """Whether the last call had another result than its equal just before."""
+        self._stands: Held | None = None
+        """The earlier result that stays the one to compare with, where the last one only pointed to it."""
         self._answers = Answers()
         self._shown = Shown()
         self.changes = Changes()
@@ -88,6 +129,9 @@ class History:
         self.returned = False
         self.constant = 0
         self.asked_range: ReadRange | None = None
+        self.failed = False
+        self.sibling = False
+        self.kept_kind = False
 
     def asked(self, request: str = "") -> None:
         """A person asked for something: whatever is looked at again now is justified once.
@@ -120,11 +164,14 @@ class History:
             self.evidence = self.constant = 0
             self.noise = ()
             self.redo = self.returned = False
+        self.failed = self.sibling = False
         result = call.result
         if result is None or result.status == "cancelled":
             return UNKNOWN
-        source = result.source
-        held: Held = source if len(source) <= TOKEN_LIMIT else digest_of(source)
+        held = held_of(result)
+        if len(held) <= MAX_EVICTED and is_bracketed(held) and is_evicted(text_of(held) or ""):
+            return UNKNOWN  # the recorder let go of the result
+        self.failed = result.failed or self._rejected(result)
         young = self._young
         entry = young.get(identity)
         if entry is None and self._old:
@@ -133,7 +180,7 @@ class History:
                 young[identity] = entry
         if entry is None:
             number = call.number
-            failed = result.failed
+            failed = self.failed
             entry = Entry(number, batch, number, failed, held, self.turn, self.epoch)
             found = self._new_failure(result, batch) if failed else self._novel(entry)
             if len(young) >= GENERATION:
@@ -141,8 +188,11 @@ class History:
                 young = self._young
             young[identity] = entry
         else:
+            self.sibling = entry.batch == batch
             found = self._again(result, entry, held, batch)
-            entry.again(call.number, batch, result.failed, held, moved=self._moved, news=found in _NEWS)
+            if self._stands is not None:
+                held, self._stands = self._stands, None
+            entry.again(call.number, batch, self.failed, held, moved=self._moved, news=found in _NEWS)
             entry.in_turn = entry.in_turn + 1 if entry.turn == self.turn else 1
             entry.turn, entry.epoch = self.turn, self.epoch
         self._outputs.keep(entry)
@@ -233,11 +283,12 @@ class History:
     def _again(self, result: Result, entry: Entry, held: Held, batch: int) -> CallClass:
         subject = self.subject
         kind = subject.tell_kind()
-        failed = result.failed
+        failed = self.failed
         if failed:
             self._note_failure(result, batch)
         else:
             self._failing.succeeded(subject)
+        self.kept_kind = False
         self.evidence = entry.last
         self._moved = True
         self.changed = False
@@ -247,13 +298,19 @@ class History:
                 self.evidence, self.returned = self._editing.evidence, self._editing.returned
                 self.changed = True
                 return found
-        if entry.failed == failed and self._alike(entry.held, held, result):
+        if entry.failed == failed and self._alike(entry.held, held):
             self._moved = False
             return self._known(entry, entry.last)
+        if self._points_back(entry, held):
+            self._moved = False
+            self._stands = entry.held
+            self.failed = entry.failed
+            return self._known(entry, entry.last)
+        self.kept_kind = (failed and entry.failed) or begins_with(held, entry.held)
         verdict = subject.effect()
         if not verdict.waits and not (entry.failed and not failed) and entry.news < MAX_NEWS:
             for older, number, older_failed in reversed(entry.older or []):
-                if older_failed == failed and self._alike(older, held, result):
+                if older_failed == failed and self._alike(older, held):
                     self.evidence = number
                     if verdict.effect == EFFECT_CHANGES or self.changes.since(number, subject.path()):
                         self.changed = True
@@ -268,9 +325,31 @@ class History:
             self.asked()
         return CallClass.RECOVERED if entry.failed and not failed else CallClass.INFORMATIVE
 
-    def _alike(self, before: Held, held: Held, result: Result) -> bool:
+    def _rejected(self, result: Result) -> bool:
+        """Whether a call that should change something tells in words that it did not."""
+        subject = self.subject
+        if result.level is not None:
+            return False
+        if subject.nature.kind not in EDITING_KINDS and not (subject.command or "").startswith(PATCH_COMMAND):
+            return False
+        return rejects(head_of(result.source))
+
+    def _points_back(self, entry: Entry, held: Held) -> bool:
+        """Whether a result is that of the equal call before, with a notice behind it, or a placeholder for it."""
+        behind = appended_to(entry.held, held)
+        if behind is not None:
+            if not is_notice(behind):
+                return False
+            self.noise = ("notice",)
+            return True
+        if len(held) > MAX_NOTICE or isinstance(held, tuple) or not is_placeholder(text_of(held) or ""):
+            return False
+        self.noise = ("placeholder",)
+        return True
+
+    def _alike(self, before: Held, held: Held) -> bool:
         """Whether two results tell the same; ``noise`` names what they differ in."""
-        names = differences(before, held, result)
+        names = differences(before, held)
         self.noise = names or ()
         return names is not None
 

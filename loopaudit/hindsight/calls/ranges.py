@@ -16,6 +16,7 @@ import msgspec
 
 from loopaudit.core import regex
 from loopaudit.core.failure_words import says_failure
+from loopaudit.hindsight.calls.wordings import PERSISTED, content_of
 
 END: Final = 1 << 40
 """Stands for the end of a file whose length is not known."""
@@ -190,7 +191,7 @@ def glimpse_of(source: str | bytes) -> Glimpse:
     """A glimpse of an output as recorded: text, or the JSON bytes of one, not decoded."""
     if isinstance(source, str):
         return Glimpse(source[:200], source[-300:], source.count("\n"))
-    head = source[:200].decode("utf-8", "replace").replace("\\n", "\n")
+    head = source[source[:1] == b'"' : 200].decode("utf-8", "replace").replace("\\n", "\n")
     tail = source[-300:].decode("utf-8", "replace").replace("\\n", "\n").replace("\\t", "\t").rstrip('"')
     return Glimpse(head, tail, source.count(b"\\n"))
 
@@ -246,7 +247,7 @@ class Coverage:
 
         Without a glimpse of the output, only a range with both ends counts as shown.
         """
-        if seen is not None and says_failure(seen.head):
+        if seen is not None and (says_failure(content_of(seen.head)) or PERSISTED in seen.head):
             return
         first, last = asked.first, asked.last
         if last != END:

@@ -172,10 +172,10 @@ class Tracker:
         member = self._member(stretch, call, found)
         if member is None:
             return
-        if found == CallClass.RE_EDIT and call.failed and not stretch.strong:
+        if found == CallClass.RE_EDIT and history.failed and not stretch.strong:
             # Sending an applied edit again once is an honest mistake.
             strong = False
-        sibling = member.batch == batch.index
+        sibling = history.sibling or member.batch == batch.index
         member.batch = batch.index
         if strong:
             self._strong(stretch, call, found, member, batch, sibling=sibling)
@@ -258,7 +258,7 @@ class Tracker:
             category: Category = "other" if failure is None else failure.category
             member.category = category
             member.empty = not arguments.strip() or not history.subject.arguments()
-            member.need = need_of(found, category, failing=call.failed)
+            member.need = need_of(found, category, failing=history.failed)
             if group[0] == "answer":
                 failing = call.result is not None and says_failure(call.result.output)
                 member.need = "failing_answer" if failing else "answer"
@@ -279,6 +279,9 @@ class Tracker:
             return
         if found != FIRST:
             member = stretch.members.get(("call", history.subject.identity))
+            waited = member is not None and member.waits > 0
+            if history.kept_kind and not waited:
+                member = None  # the old answer with something behind it, or another failure, cures nothing
             if member is not None and 2 * member.strong >= stretch.strong:
                 self.close("recovered", call.number)
                 return

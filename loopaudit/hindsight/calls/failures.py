@@ -19,7 +19,9 @@ from loopaudit.core import regex
 from loopaudit.hindsight.calls.noise import remove
 from loopaudit.hindsight.calls.ranges import path_of
 
-Category = Literal["unknown_tool", "invalid_args", "denied", "auth", "outage", "not_found", "no_match", "other"]
+Category = Literal[
+    "unknown_tool", "invalid_args", "unmet", "denied", "auth", "outage", "not_found", "no_match", "other"
+]
 
 CURELESS: Final = frozenset({"unknown_tool", "invalid_args", "denied", "auth"})
 """Categories that no repetition and no rewording of the same request can cure."""
@@ -48,7 +50,16 @@ _CATEGORIES: Final[Mapping[Category, str]] = {
         r"|\b(?:argument|parameter|field|property)s? (?:\S{1,60} )?(?:is |are |was )?(?:required|missing|invalid)\b"
         r"|\brequired (?:parameter|argument|property|field)\b|\bvalidation ?error|inputvalidation|schema validation"
         r"|\b(?:failed|unable|could not|cannot) (?:to )?(?:parse|decode)\b|\bjson ?(?:parse|decode|syntax)"
+        r"|\b(?:malformed|invalid|bad) (?:filter|query|expression|regex|regular expression|patch|hunk|selector|diff)\b"
         r"|unexpected end of json|\bwas missing\b|\bfailed in parsing\b|\bdoes not match the (?:required )?schema\b"
+    ),
+    "unmet": (
+        r"\b(?:has|have|was|were) not (?:yet )?(?:been )?(?:read|opened|viewed|loaded|initiali[sz]ed|connected|started|"
+        r"selected|activated|configured)\b|\bmodified since\b|\bchanged since (?:it was |you |the )?(?:last )?read"
+        r"|\bread (?:it|the file|this file) (?:first|again|before)|\bmust (?:first )?(?:read|view|open|connect|call|start|"
+        r"select|initiali[sz]e|be read|be opened|be viewed)\b|\bnot (?:yet )?(?:connected|initiali[sz]ed|logged in to)\b"
+        r"|\b(?:connect|call|open|start|select|initiali[sz]e|run) \S{1,60} (?:first|before)\b"
+        r"|\bno (?:active|open|current|running) (?:\S{1,30} )?(?:session|page|tab|browser|connection|project|file)\b"
     ),
     "outage": (
         r"\b(?:429|502|503|504|529)\b|\btoo many requests\b|\brate.?limit|\bservice unavailable\b|\bbad gateway\b"
@@ -87,6 +98,10 @@ _NEEDLES: Final[Mapping[Category, tuple[str, ...]]] = {
     "invalid_args": (
         "invalid", "malformed", "bad ", "unexpected", "unrecognized", "illegal", "missing", "required", "validation",
         "schema", "failed", "unable", "could not", "cannot", "json",
+    ),
+    "unmet": (
+        "not been", "not yet", "was not", "were not", "since", "read ", "must ", "connected", "initial", " first",
+        " before", "no active", "no open", "no current", "no running", "has not", "have not",
     ),
     "outage": (
         "429", "502", "503", "504", "529", "too many", "limit", "unavailable", "gateway", "temporar", "overloaded",
@@ -272,6 +287,8 @@ def same_failure(failure: Failure, earlier: Failure, *, same_tool: bool = True) 
         return False  # an exit code alone does not say what failed
     if failure.category in CURELESS:
         return True
+    if failure.category == "unmet":
+        return failure.target == earlier.target
     if failure.category in ("not_found", "no_match") or failure.names_target:
         return failure.target is not None and failure.target == earlier.target
     return failure.place == earlier.place or not same_tool

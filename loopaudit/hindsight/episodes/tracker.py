@@ -12,14 +12,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from loopaudit.core import regex
 from loopaudit.core.events import Batch, Call, seconds
 from loopaudit.core.failure_words import says_failure
 from loopaudit.core.findings import Episode
-from loopaudit.hindsight.calls.failures import CURELESS, Category
+from loopaudit.hindsight.calls.effects import Nature
+from loopaudit.hindsight.calls.failures import CURELESS, Category, category_of
 from loopaudit.hindsight.calls.history import History
+from loopaudit.hindsight.calls.outputs import head_of
+from loopaudit.hindsight.calls.wordings import content_of, rejects, tells_at_once, tells_end
 from loopaudit.hindsight.episodes.verdict import (
     MAX_NOVEL,
     MAX_SEQUENCE,
+    STALE_BUDGET,
     UNIT_READ,
     Group,
     Member,
@@ -32,6 +37,9 @@ from loopaudit.hindsight.shell.programs import EFFECT_CHANGES
 from loopaudit.hindsight.words import FIRST, RECHECK, UNKNOWN, CallClass
 
 MAX_MEMBERS: Final = 256
+
+AT_ONCE: Final = 1.0
+"""Seconds within which a tool that should wait has not waited."""
 
 
 class Tracker:
@@ -142,6 +150,8 @@ class Tracker:
         outcome = verdict(stretch, ended)
         if outcome is None:
             return
+        if outcome.kind == "stale_wait":
+            self._waited(stretch.numbers[:STALE_BUDGET])  # a wait that went stale was one at first
         episode = Episode(
             kind=outcome.kind,
             session=self.session,
@@ -165,8 +175,10 @@ class Tracker:
     def _repeat(self, stretch: Stretch, call: Call, found: CallClass, batch: Batch) -> None:
         history = self._history
         effect = history.subject.effect()
-        if effect.only_waits:
+        at_once = effect.waits and returned_at_once(call, history.subject.nature)
+        if effect.only_waits and not at_once:
             stretch.waited += 1
+            self._waited([call.number])  # a pause brings nothing and is not there to bring anything
             return
         strong = found.idle or (history.constant > 0 and found != RECHECK)
         member = self._member(stretch, call, found)
@@ -188,7 +200,8 @@ class Tracker:
             if not stretch.gap:
                 stretch.last = call.number
         if not sibling:
-            member.waits += effect.waits or history.patient
+            member.at_once += at_once
+            member.waits += history.patient or (effect.waits and not at_once and not self._in_vain(call))
             if len(stretch.sequence) < MAX_SEQUENCE:
                 stretch.sequence.append(member.index)
 
@@ -256,6 +269,13 @@ class Tracker:
             stretch.members[group] = member
             failure = history.failure() if found.idle else None
             category: Category = "other" if failure is None else failure.category
+            told = category
+            if failure is None and call.result is not None and rejects(head := head_of(call.result.source)):
+                told = category_of(content_of(head))
+            member.curable = told in CURELESS or told in ("unmet", "no_match")
+            member.may_move = not member.curable and (
+                told == "outage" or not (history.failed and history.subject.effect().effect == EFFECT_CHANGES)
+            )
             member.category = category
             member.empty = not arguments.strip() or not history.subject.arguments()
             member.need = need_of(found, category, failing=history.failed)
@@ -263,6 +283,16 @@ class Tracker:
                 failing = call.result is not None and says_failure(call.result.output)
                 member.need = "failing_answer" if failing else "answer"
         return member
+
+    def _in_vain(self, call: Call) -> bool:
+        """Whether a waiting call waits for something that cannot come: what it looks at is over, or it fails itself."""
+        history = self._history
+        if history.failed:
+            failure = history.failure()
+            return failure is not None and failure.category != "outage"
+        result = call.result
+        shell = history.subject.nature.kind == "shell"  # whose results tell how the command itself ended
+        return not shell and result is not None and tells_end(head_of(result.source))
 
     # -- calls with news -------------------------------------------------------------------
 
@@ -291,6 +321,25 @@ class Tracker:
         stretch.gap += 1
         if stretch.gap > MAX_NOVEL:
             self.close("moved_on")
+
+
+_BLOCKS: Final = frozenset({"wait", "sleep", "await", "pause", "delay"})
+"""Words in the names of tools that return when something has happened, or after a time."""
+
+_WORD: Final = regex.lazy(r"[a-z]+")
+
+
+def returned_at_once(call: Call, nature: Nature) -> bool:
+    """Whether a waiting tool did not wait: its answer says so, or it came within a second."""
+    result = call.result
+    if result is None or nature.kind == "shell":
+        return False
+    if tells_at_once(head_of(result.source)):
+        return True
+    if _BLOCKS.isdisjoint(_WORD.findall(call.name.lower())):
+        return False
+    start, end = seconds(call.at), seconds(result.at)
+    return start is not None and end is not None and 0 <= end - start < AT_ONCE
 
 
 def _between(start: float | None, end: float | None) -> float | None:

@@ -63,7 +63,10 @@ Group = tuple[str, object]
 class Member(msgspec.Struct):
     """What is repeated in a stretch: ``strong`` repeats without and ``weak`` with an excuse.
 
-    ``arguments`` is the beginning of the argument text of its first call.
+    ``arguments`` is the beginning of the argument text of its first call. ``waits`` counts the
+    repeats that waited for something, ``at_once`` those of a waiting tool that did not wait.
+    ``may_move`` tells that the answer may change by itself (an outage, a look), ``curable`` that
+    a refusal named what would cure it.
     """
 
     index: int
@@ -75,6 +78,9 @@ class Member(msgspec.Struct):
     batch: int = -1
     failing: int = 0
     waits: int = 0
+    at_once: int = 0
+    may_move: bool = True
+    curable: bool = False
     noise: int = 0
     category: Category = "other"
     empty: bool = False
@@ -172,9 +178,10 @@ def _main(s: Stretch) -> tuple[list[Member], Member, list[Member]]:
 
 def _budget(s: Stretch, ended: str, main: list[Member], top: Member) -> int | None:
     """How many unchanged answers a stretch may have if it is a wait or a retry; ``None`` if it is none."""
-    if all(m.waits for m in main) or 2 * s.waited >= top.strong > 1:
+    paused = 2 * s.waited >= top.strong > 1 and not any(m.curable for m in main)
+    if paused or all(2 * m.waits >= m.strong and m.waits for m in main):
         return POLL_BUDGET if ended == "recovered" else STALE_BUDGET
-    return RETRY_BUDGET if ended == "recovered" else None
+    return RETRY_BUDGET if ended == "recovered" and all(m.may_move for m in main) else None
 
 
 def is_wait(s: Stretch, ended: str) -> bool:
@@ -217,6 +224,8 @@ def _kind(s: Stretch, main: list[Member]) -> str:
         return "paging_wrap" if _pages(s.offsets) else "re_read"
     if any(m.need in ("answer", "failing_answer") and 2 * m.strong >= strong for m in main):
         return "same_error" if main[0].need == "failing_answer" else "constant_answer"
+    if all(2 * m.at_once > m.strong for m in main):
+        return "stale_wait"
     if len(main) == 1:
         return "identical_drifting_output" if 2 * main[0].noise >= main[0].strong > 0 else "identical"
     return "ping_pong" if len(main) == 2 else "cycle"

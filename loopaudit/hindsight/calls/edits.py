@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from loopaudit.hindsight.calls.ranges import PATH_NAMES, normal_path, patched_paths, path_of
+from loopaudit.hindsight.calls.ranges import PATCHES, PATH_NAMES, normal_path, patched_paths, path_of
 
 MAX_STATES: Final = 64
 """States remembered per file; with more the oldest is forgotten."""
@@ -27,7 +27,6 @@ _PAIRS: Final[Mapping[str, str]] = {
     "original": "replacement", "target": "replacement", "SEARCH": "REPLACE",
 }  # fmt: skip
 _CONTENTS: Final = ("content", "contents", "file_text", "text", "new_content", "code_edit", "data", "body")
-_PATCHES: Final = ("patch", "diff", "input", "patch_text", "command", "cmd")
 _LISTS: Final = ("edits", "changes", "replacements", "operations")
 
 Move = Literal["new", "returned", "revert", "repeated"]
@@ -68,7 +67,7 @@ def edit_of(arguments: Any) -> Edit | None:
         text = arguments.get(name)
         if isinstance(text, str):
             return Edit(content=hash(text))
-    for name in _PATCHES:
+    for name in PATCHES:
         text = arguments.get(name)
         if isinstance(text, list) and text and isinstance(text[-1], str):
             text = text[-1]
@@ -105,7 +104,7 @@ def edited_paths(arguments: Any) -> list[str]:
         path = path_of(arguments)
         if path is not None:
             return [path]
-        for name in _PATCHES:
+        for name in PATCHES:
             text = arguments.get(name)
             if isinstance(text, list) and text and isinstance(text[-1], str):
                 text = text[-1]

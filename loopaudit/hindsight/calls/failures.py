@@ -17,10 +17,10 @@ import orjson
 
 from loopaudit.core import regex
 from loopaudit.hindsight.calls.noise import remove
-from loopaudit.hindsight.calls.ranges import path_of
+from loopaudit.hindsight.calls.ranges import PATCHES, patched_paths, path_of
 
 Category = Literal[
-    "unknown_tool", "invalid_args", "unmet", "denied", "auth", "outage", "not_found", "no_match", "other"
+    "unknown_tool", "invalid_args", "unmet", "rejected", "denied", "auth", "outage", "not_found", "no_match", "other"
 ]
 
 CURELESS: Final = frozenset({"unknown_tool", "invalid_args", "denied", "auth"})
@@ -29,6 +29,9 @@ CURELESS: Final = frozenset({"unknown_tool", "invalid_args", "denied", "auth"})
 HEAD: Final = 400
 TAIL: Final = 200
 """Characters of an error text that are looked at, from its beginning and from its end."""
+
+LEAD: Final = 16
+"""Least characters of a first line that can tell a failure."""
 
 _PIECE: Final = 1024
 """Bytes of a long error text that are decoded, at its beginning and at its end."""
@@ -56,10 +59,15 @@ _CATEGORIES: Final[Mapping[Category, str]] = {
     "unmet": (
         r"\b(?:has|have|was|were) not (?:yet )?(?:been )?(?:read|opened|viewed|loaded|initiali[sz]ed|connected|started|"
         r"selected|activated|configured)\b|\bmodified since\b|\bchanged since (?:it was |you |the )?(?:last )?read"
-        r"|\bread (?:it|the file|this file) (?:first|again|before)|\bmust (?:first )?(?:read|view|open|connect|call|start|"
-        r"select|initiali[sz]e|be read|be opened|be viewed)\b|\bnot (?:yet )?(?:connected|initiali[sz]ed|logged in to)\b"
+        r"|\bread (?:it|the file|this file) (?:first|again|before)|\bmust (?:first )?(?:read|view|open|connect|call|"
+        r"start|select|initiali[sz]e|be read|be opened|be viewed)\b|\bnot (?:yet )?(?:connected|initiali[sz]ed)\b"
         r"|\b(?:connect|call|open|start|select|initiali[sz]e|run) \S{1,60} (?:first|before)\b"
         r"|\bno (?:active|open|current|running) (?:\S{1,30} )?(?:session|page|tab|browser|connection|project|file)\b"
+    ),
+    "rejected": (
+        r"\bintroduced? (?:a )?new (?:syntax|lint\w{0,4}|type|parse) errors?|\bwould (?:introduce|break|leave) "
+        r"|\bsyntax ?errors? (?:in|after|caused by) (?:your|the|this) (?:\S{1,30} )?(?:edit|patch|change)"
+        r"|\b(?:edit|patch|change)s? (?:was |were |has been |have been )?(?:rejected|reverted|rolled back|not applied)"
     ),
     "outage": (
         r"\b(?:429|502|503|504|529)\b|\btoo many requests\b|\brate.?limit|\bservice unavailable\b|\bbad gateway\b"
@@ -103,6 +111,7 @@ _NEEDLES: Final[Mapping[Category, tuple[str, ...]]] = {
         "not been", "not yet", "was not", "were not", "since", "read ", "must ", "connected", "initial", " first",
         " before", "no active", "no open", "no current", "no running", "has not", "have not",
     ),
+    "rejected": ("introduc", "would ", "syntax", "rejected", "reverted", "rolled back", "not applied"),
     "outage": (
         "429", "502", "503", "504", "529", "too many", "limit", "unavailable", "gateway", "temporar", "overloaded",
         "later", "retry after", "connection", "econn", "etimedout", "eai_again", "network", "socket hang", "timeout",
@@ -122,7 +131,8 @@ _NEEDLES: Final[Mapping[Category, tuple[str, ...]]] = {
 """What a text must hold for the pattern of a category to match; spares most searches. Their order counts."""
 
 _SAYS_NOTHING: Final = regex.lazy(
-    r"(?:\W|\b(?:error|failed|failure|command|process|shell|program|exited|returned|terminated|finished|completed|with|exit|return|"
+    r"(?:\W|\b(?:error|failed|failure|command|process|shell|program|exited|returned|terminated|finished|completed"
+    r"|with|exit|return|"
     r"status|code|non|zero|no|output|empty|stdout|stderr|the|and|returncode|exit_code)\b|\d)*+",
     re.IGNORECASE,
 )
@@ -208,7 +218,13 @@ def plain_of(text: str, arguments: Any) -> tuple[str, bool]:
 
 def loose(plain: str) -> str:
     """A text that differs between two failures only if they are different ones, whatever their category."""
-    return _DIGITS.sub("0", _SPACE.sub(" ", plain).strip())
+    return _DIGITS.sub("0", _SPACE.sub(" ", lead(plain)).strip())
+
+
+def lead(plain: str) -> str:
+    """The first line of an error text, or all of it where that says little (``Exit code 1``)."""
+    first = plain.partition("\n")[0]
+    return first if len(first) >= LEAD else plain
 
 
 def failure_of(text: str, arguments: Any, *, denied: bool = False, known: tuple[str, bool] | None = None) -> Failure:
@@ -222,6 +238,8 @@ def failure_of(text: str, arguments: Any, *, denied: bool = False, known: tuple[
         # Positions in broken JSON and counts of missing fields vary with the text sent.
         plain = _DIGITS.sub("0", plain)
     target, place = _target(arguments)
+    if category in ("no_match", "rejected"):
+        plain = lead(plain)  # behind it stands what was sent
     plain = _SPACE.sub(" ", plain).strip()
     if category == "other" and _SAYS_NOTHING.fullmatch(plain):
         plain = ""
@@ -261,9 +279,18 @@ _HOST: Final = regex.lazy(r"[a-z][a-z0-9+.-]{0,20}://([^/?#\s]{1,200})", re.IGNO
 
 def _target(arguments: Any) -> tuple[str | None, str | None]:
     """What the arguments of a call are about, and the host or the id in it."""
+    if isinstance(arguments, str):
+        return "\0".join(patched_paths(arguments)) or None, None
     if not isinstance(arguments, dict):
         return None, None
     path = path_of(arguments)
+    if path is None:
+        for name in PATCHES:
+            patch = arguments.get(name)
+            if isinstance(patch, list) and patch:
+                patch = patch[-1]
+            if isinstance(patch, str) and (paths := patched_paths(patch)):
+                return "\0".join(paths), None
     if path is not None and "://" not in path:
         return path, None
     names = [n for n in _PLACES if n in arguments] or [n for n in arguments if n.endswith(("_id", "Id", "_name"))]
@@ -287,7 +314,7 @@ def same_failure(failure: Failure, earlier: Failure, *, same_tool: bool = True) 
         return False  # an exit code alone does not say what failed
     if failure.category in CURELESS:
         return True
-    if failure.category == "unmet":
+    if failure.category in ("unmet", "rejected"):
         return failure.target == earlier.target
     if failure.category in ("not_found", "no_match") or failure.names_target:
         return failure.target is not None and failure.target == earlier.target

@@ -77,7 +77,8 @@ PATTERNS: Final[Mapping[str, str]] = {
         r"|\b[a-z]:\\[^\s\"':;,)]{0,100}\\temp\\[^\s\"':;,)]{1,100}|\btmp[._-]?(?=[a-z_]{0,15}\d)[a-z0-9_]{6,16}\b"
     ),
     "request id": (
-        r"\b(?:x-)?(?:request|req|trace|span|correlation|transaction|message|msg|event|response|log|ray|nonce|random|uid|uuid|etag)"
+        r"\b(?:x-)?(?:request|req|trace|span|correlation|transaction|message|msg|event|response|log|ray|nonce"
+        r"|random|uid|uuid|etag)"
         rf"(?:[_ -]?(?:id|key))?{_IS}[\"']?(?=[a-z_-]{{0,63}}[0-9])[a-z0-9_-]{{8,64}}\b"
         r"|\bid=?[\"']?[ ]?[:=][ ]?[\"'](?=[g-z_-]{0,31}[0-9a-f])[0-9a-f]{12,64}\b"
         r"|\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"

@@ -52,7 +52,15 @@ PATH_NAMES: Final = frozenset(name for name, role in _ROLES.items() if role == _
 """Arguments that name the file which a tool looks at or changes."""
 
 _SPAN: Final = regex.lazy(r"\s*\[?\s*(\d{1,9})\s*[-,:]\s*(-?\d{1,9})\s*\]?\s*")
-_PATCHED: Final = regex.lazy(r"^(?:\*\*\* (?:Update|Add|Delete) File: |\+\+\+ (?:b/)?)([^\n\t]{1,500})", re.MULTILINE)
+_PATCHED: Final = regex.lazy(
+    r"^(?:\*\*\* (?:(?:Update|Add|Delete|Modify|Move|Edit|Replace)(?: File)?: ?|Update )|\+\+\+ (?:b/)?"
+    r"|diff --git a/\S{1,500} b/)"
+    r"([^\n\t]{1,500})",
+    re.MULTILINE,
+)
+
+PATCHES: Final = ("patch", "diff", "input", "patch_text", "patchText", "patch_content", "command", "cmd")
+"""Arguments that may hold a patch."""
 
 
 class ReadRange(msgspec.Struct, frozen=True, gc=False):

@@ -31,10 +31,35 @@ _PATIENT_NEEDLES: Final = ("poll", "monitor", "keep ", "every ")
 
 _GO_ON: Final = regex.lazy(
     r"(?:please|ok|okay|yes|sure|go)?[,.! ]*(?:please )?"
-    r"(?:continue|go on|keep going|keep working|proceed|resume|carry on|go ahead|retry|try again)"
-    r"(?: please| working| with the task| until done)?[.! ]*",
+    r"(?:continue|go on|keep going|keep working|proceed|resume|carry on|go ahead|retry|try again"
+    r"|(?:bitte )?(?:weiter(?:machen)?|mach(?:e|en sie)? (?:bitte )?weiter|fahr(?:e|en sie)? (?:bitte )?fort)"
+    r"|(?:s'il (?:te|vous) pla[iî]t,? )?(?:continue[rz]?|poursui[st]|poursuivez|vas-y|allez-y)"
+    r"|(?:por favor,? )?(?:contin[uú][ae]|sigue|siga|adelante|prosiga|prossiga)"
+    r"|(?:请|請)?(?:继续|繼續|接着做|继续吧)|続けて(?:ください|下さい)?|続行(?:して(?:ください)?)?|続きを?(?:お願いします)?"
+    r"|(?:per favore,? )?(?:vai avanti|prosegui|avanti))"
+    r"(?:,? (?:please|working|bitte|on|with (?:the|your|this) (?:task|work|plan|next (?:step|task|item))"
+    r"|(?:on|to) (?:the|your) (?:task|next step|work)|until (?:it is |it's |you are |you're )?(?:done|finished"
+    r"|complete)"
+    r"|using your best judge?ment|as you (?:see fit|think best)|from where you (?:left off|stopped)"
+    r"|if (?:needed|necessary|you (?:can|want|have (?:more|unmet|unanswered) \S{1,40}(?: \S{1,40}){0,3}))))*[.!。！ ]*",
     re.IGNORECASE,
 )
+_AUTOMATIC: Final = regex.lazy(
+    r"\s*(?:please continue (?:working )?on the task on whatever approach you think is suitable"
+    r"|please proceed to the next step using your best judge?ment"
+    r"|(?:stop|subagent ?stop|pre ?tool ?use|post ?tool ?use|session ?start|pre-commit|user ?prompt ?submit)[ -]?hook "
+    r"(?:feedback|blocked|error|output|says|message)"
+    r"|\[(?:hook|harness|automated|automatic|system (?:message|notification|notice|reminder))\b"
+    r"|(?:automated|automatic) (?:message|continuation|reminder|prompt)\b"
+    r"|no tool (?:calls? |use )?(?:was |were )?(?:found|detected|used|made)|\[error\] you did not use a tool"
+    r"|<(?:stop-hook|hook|harness|environment_details|automatic)[ >-])",
+    re.IGNORECASE,
+)
+"""How prompts begin that harnesses send by themselves to keep an agent going."""
+
+MAX_GO_ON: Final = 160
+"""Longest message in characters that may say no more than *go on*."""
+
 _NOTICE: Final = regex.lazy(
     "\\s*(?:[\\[<(*#\u26a0\U0001f6d1]|(?:system|notice|warning|guard|harness|loop detect\\w{1,4})\\b ?[:!-])",
     re.IGNORECASE,
@@ -47,8 +72,10 @@ _OF_REPEATS: Final = regex.lazy(
 
 
 def says_go_on(message: str) -> bool:
-    """Whether a message asks for nothing new (``please continue``)."""
-    return len(message) <= 60 and _GO_ON.fullmatch(message.strip()) is not None
+    """Whether a message asks for nothing new: ``please continue``, or what a harness sends by itself."""
+    if len(message) <= MAX_GO_ON and _GO_ON.fullmatch(message.strip()) is not None:
+        return True
+    return _AUTOMATIC.match(message[:MAX_GO_ON]) is not None
 
 
 def is_guard_notice(message: str) -> bool:

@@ -46,6 +46,9 @@ REDO: Final = 8
 INTERLEAVED: Final = 4
 """Repeats of one call that make a loop although calls with news stand in between."""
 
+SPARSE: Final = 6
+"""Repeats of one call that make a loop however many calls with news, up to :data:`MAX_NOVEL`, stand between two."""
+
 LAPS: Final = 3
 """Laps of known results that make a loop although each call may have changed something."""
 
@@ -162,6 +165,7 @@ def verdict(s: Stretch, ended: str) -> Outcome | None:
         enough = member.strong >= NEED[member.need] + (extra if member.need in ("call", "failure", "cureless") else 0)
         loop = loop or (enough and dense)
         loop = loop or (member.need == "call" and member.strong >= INTERLEAVED and 4 * s.strong >= total)
+        loop = loop or (member.need == "call" and member.strong >= SPARSE)
     if sum(m.failing for m in members) < s.strong and s.strong >= REDO and 5 * (s.strong + s.weak) >= 4 * total:
         loop = True
     if not loop and s.kinds.get(RE_EDIT, 0) >= NEED["edit"]:

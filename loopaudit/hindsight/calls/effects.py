@@ -45,6 +45,15 @@ _WAITS: Final = words("status poll wait await sleep progress")
 _PAUSES: Final = words("sleep wait pause delay")
 """Tools and actions that do nothing but wait."""
 
+_PLANS: Final = words("plan plans todo todos hypothesis hypotheses thought thoughts goal goals")
+_PLANNING: Final = _PLANS | words(
+    """
+    report express state note record share show write set update revise refine change make propose present save rewrite
+    list my the current work task tasks step steps new next discard declare formulate
+    """
+)
+"""The words of tools that write down a plan or a thought: an argument, but no change."""
+
 _WORD: Final = regex.lazy(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _ACTIONS: Final = ("action", "operation", "op", "method", "command", "verb")
 _SQL: Final = ("sql", "query", "statement")
@@ -127,6 +136,8 @@ def nature_of(name: str, given: Kind | None = None) -> Nature:
         effect = None if kind == "shell" else EFFECT_CHANGES
         return Nature(kind, effect, False, False, False, has_meta, kind in _VARYING, kind in EDITING_KINDS)
     found = {w.lower() for w in _WORD.findall(plain_name_cased(name))}
+    if found & _PLANS and found <= _PLANNING:
+        return Nature("plan", EFFECT_LOOKS, False, False, False, False, False)
     if found & _CHANGES:
         return Nature(kind, EFFECT_CHANGES, False, False, False, False, False)
     if found & _LOOKS:

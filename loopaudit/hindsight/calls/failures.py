@@ -93,7 +93,7 @@ _CATEGORIES: Final[Mapping[Category, str]] = {
         r"\b(?:old_?str(?:ing)?|oldtext|search (?:text|block|string)|string to replace|context|pattern|"
         r"text to replace)\b.{0,80}?\b(?:not found|no match|did not match|could not be found|0 (?:occurrences|matches))"
         r"|\b(?:0|no|multiple|\d{1,6}) (?:occurrences?|matches|match(?:es)? (?:found|of|for the string))\b"
-        r"|\bno match found\b|\bnot unique\b|\bfailed to find (?:expected lines|context)"
+        r"|\bno (?:exact )?match found\b|\bnot unique\b|\bfailed to find (?:expected lines|context)"
         r"|\bpatch (?:failed|does not apply|verification failed)|apply_patch verification failed"
     ),
     "not_found": (
@@ -274,6 +274,9 @@ _PLACES: Final = (
     "name",
     "number",
 )
+_CODE: Final = regex.lazy(r"\s*[\w.]{1,60}\(\s*(?:\w{1,30} ?= ?)?['\"]([^'\"\n]{1,300})['\"]")
+"""A function call with a text as its first argument."""
+
 _HOST: Final = regex.lazy(r"[a-z][a-z0-9+.-]{0,20}://([^/?#\s]{1,200})", re.IGNORECASE)
 
 
@@ -293,6 +296,10 @@ def _target(arguments: Any) -> tuple[str | None, str | None]:
                 return "\0".join(paths), None
     if path is not None and "://" not in path:
         return path, None
+    if path is None and isinstance(code := arguments.get("code", arguments.get("command")), str):
+        match = _CODE.match(code)
+        if match is not None:
+            return match.group(1), None
     names = [n for n in _PLACES if n in arguments] or [n for n in arguments if n.endswith(("_id", "Id", "_name"))]
     for name in names:
         value = arguments[name]

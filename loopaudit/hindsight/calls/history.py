@@ -46,7 +46,16 @@ from loopaudit.hindsight.calls.ranges import ReadRange, read_range
 from loopaudit.hindsight.calls.requests import asks_for_patience, runs_asked
 from loopaudit.hindsight.calls.shown import Shown
 from loopaudit.hindsight.calls.subject import Subject
-from loopaudit.hindsight.calls.wordings import MAX_EVICTED, MAX_NOTICE, is_evicted, is_notice, is_placeholder, rejects
+from loopaudit.hindsight.calls.wordings import (
+    MAX_EVICTED,
+    MAX_NOTICE,
+    is_evicted,
+    is_notice,
+    is_placeholder,
+    may_refuse_edit,
+    rejects,
+    tells_trouble,
+)
 from loopaudit.hindsight.shell.programs import EFFECT_CHANGES, EFFECT_LOOKS
 from loopaudit.hindsight.words import FIRST, RECHECK, UNKNOWN, CallClass
 
@@ -81,6 +90,7 @@ class History:
         "_failing",
         "_moved",
         "_old",
+        "_outcomes",
         "_outputs",
         "_shown",
         "_stands",
@@ -114,6 +124,7 @@ class History:
         self._stands: Held | None = None
         """The earlier result that stays the one to compare with, where the last one only pointed to it."""
         self._answers = Answers()
+        self._outcomes = Answers()
         self._shown = Shown()
         self.changes = Changes()
         self._editing = Editing(self.changes)
@@ -234,9 +245,16 @@ class History:
             return found
         if kind == "ask":
             self.asked()
-        elif nature.effect is not EFFECT_LOOKS or kind == "other":
+        elif (nature.effect is not EFFECT_LOOKS or kind == "other") and not self._same_outcome(entry):
             self.changes.note(subject.call, None, nature, kind)
         return FIRST
+
+    def _same_outcome(self, entry: Entry) -> bool:
+        """Whether a changing tool answers other arguments as the last ones, and speaks of trouble: a rejection."""
+        if self.subject.nature.kind != "other":
+            return False
+        again = self._outcomes.again(self.subject.call.name, entry.held, entry.last, entry.batch)
+        return again > 0 and tells_trouble(text_of(entry.held) or "")
 
     def _read(self, asked: ReadRange | None, entry: Entry) -> CallClass:
         if asked is None:
@@ -308,6 +326,8 @@ class History:
             return self._known(entry, entry.last)
         self.kept_kind = (failed and entry.failed) or begins_with(held, entry.held)
         verdict = subject.effect()
+        if verdict.effect == EFFECT_LOOKS and not verdict.waits and not failed and not entry.failed:
+            self.changes.witness(entry.last, subject.path(), same=False)
         if not verdict.waits and not (entry.failed and not failed) and entry.news < MAX_NEWS:
             for older, number, older_failed in reversed(entry.older or []):
                 if older_failed == failed and self._alike(older, held):
@@ -330,7 +350,11 @@ class History:
         subject = self.subject
         if result.level is not None:
             return False
-        if subject.nature.kind not in EDITING_KINDS and not (subject.command or "").startswith(PATCH_COMMAND):
+        nature = subject.nature
+        if nature.kind == "shell":
+            if not may_refuse_edit(result.source):
+                return False
+        elif nature.kind not in EDITING_KINDS and (nature.kind != "other" or nature.effect is EFFECT_LOOKS):
             return False
         return rejects(head_of(result.source))
 
@@ -357,6 +381,8 @@ class History:
         """The class of a result that call ``number`` had already."""
         self.evidence = number
         path = self.subject.path()
+        if not self.failed and kind_looks(self.subject):
+            self.changes.witness(number, path, same=True)
         if entry.turn != self.turn or entry.in_turn < self.runs_asked:
             return RECHECK
         if self.changes.since(number, path):
@@ -372,3 +398,9 @@ class History:
             return RECHECK
         self.redo = entry.redone_at >= 0
         return CallClass.REDUNDANT_NOISE if self.noise else CallClass.REDUNDANT
+
+
+def kind_looks(subject: Subject) -> bool:
+    """Whether a call only looks and waits for nothing, so that its result tells whether something changed."""
+    verdict = subject.effect()
+    return verdict.effect == EFFECT_LOOKS and not verdict.waits

@@ -42,7 +42,7 @@ _REJECTS: Final = regex.lazy(
     r"|[^\n]{0,200}?\b(?:did not|didn't|does not|doesn't|(?:was|is|were|are|has|have|had) not(?! only)|wasn't"
     r"|isn't|hasn't"
     r"|not (?:be )?(?:found|applied|changed|unique|valid|matched|saved)|no match(?:es)?\b"
-    r"|introduced new syntax errors?"
+    r"|introduced new syntax errors?|no exact match"
     r"|must (?:be|have|read|provide|first|specify|include)|please (?:provide|read|correct|fix)|already (?:exists"
     r"|applied)"
     r"|multiple (?:matches|occurrences)|would (?:not )?(?:introduce|break)|is empty|are identical"
@@ -145,6 +145,17 @@ def rejects(text: str) -> bool:
     if _ACCEPTS.match(head) is not None:
         return False
     return says_failure(head) or _REJECTS.match(head) is not None
+
+
+_EDIT_REFUSALS: Final = ("proposed edit", "apply_patch verification failed", "No exact match", "No replacement was")
+
+
+def may_refuse_edit(source: str | bytes) -> bool:
+    """Whether the result of a command, as recorded, may tell that an edit made through it was refused."""
+    head = source[:200]
+    if isinstance(head, bytes):
+        head = head.decode("utf-8", "replace")
+    return any(words in head for words in _EDIT_REFUSALS)
 
 
 def tells_trouble(text: str) -> bool:

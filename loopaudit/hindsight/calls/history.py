@@ -77,7 +77,8 @@ class History:
     edit went back to a known state; ``constant`` counts further questions with the same
     answer; ``asked_range`` is what the last read without an equal call before asked for.
     ``failed`` tells that the call failed, by its flag or, for a call that should change
-    something, by its words; ``sibling`` that an equal call stood in the same response;
+    something, by its words; ``fruitless`` that a change was answered as the one before it,
+    with words of trouble; ``sibling`` that an equal call stood in the same response;
     ``kept_kind`` that a new result is the old one with something behind it, or a failure as
     the old one was.
     ``subject`` is the call itself.
@@ -102,6 +103,7 @@ class History:
         "epoch",
         "evidence",
         "failed",
+        "fruitless",
         "kept_kind",
         "noise",
         "patient",
@@ -142,6 +144,7 @@ class History:
         self.asked_range: ReadRange | None = None
         self.failed = False
         self.sibling = False
+        self.fruitless = False
         self.kept_kind = False
 
     def asked(self, request: str = "") -> None:
@@ -175,7 +178,7 @@ class History:
             self.evidence = self.constant = 0
             self.noise = ()
             self.redo = self.returned = False
-        self.failed = self.sibling = False
+        self.failed = self.sibling = self.fruitless = False
         result = call.result
         if result is None or result.status == "cancelled":
             return UNKNOWN
@@ -254,7 +257,8 @@ class History:
         if self.subject.nature.kind != "other":
             return False
         again = self._outcomes.again(self.subject.call.name, entry.held, entry.last, entry.batch)
-        return again > 0 and tells_trouble(text_of(entry.held) or "")
+        self.fruitless = again > 0 and tells_trouble(text_of(entry.held) or "")
+        return self.fruitless
 
     def _read(self, asked: ReadRange | None, entry: Entry) -> CallClass:
         if asked is None:

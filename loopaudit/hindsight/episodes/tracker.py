@@ -315,7 +315,7 @@ class Tracker:
             if member is not None and 2 * member.strong >= stretch.strong:
                 self.close("recovered", call.number)
                 return
-        if effect.effect == EFFECT_CHANGES and call.ok:
+        if effect.effect == EFFECT_CHANGES and not history.failed and not history.fruitless:
             self.close("moved_on", call.number)
             return
         stretch.gap += 1

@@ -38,6 +38,9 @@ from loopaudit.hindsight.words import FIRST, RECHECK, UNKNOWN, CallClass
 
 MAX_MEMBERS: Final = 256
 
+STRAY: Final = 5
+"""Calls behind one repeat after which another repeated call begins a stretch of its own."""
+
 AT_ONCE: Final = 1.0
 """Seconds within which a tool that should wait has not waited."""
 
@@ -145,8 +148,7 @@ class Tracker:
                 ended = "answered"
         elif ended == "moved_on" and stretch.guard:
             ended = "recorded_guard"
-        if is_wait(stretch, ended):
-            self._waited(stretch.numbers)
+        self._waited_if_wait(stretch, ended)
         outcome = verdict(stretch, ended)
         if outcome is None:
             return
@@ -160,7 +162,7 @@ class Tracker:
             last_call=stretch.last,
             unit=outcome.unit,
             laps=outcome.laps,
-            calls=stretch.calls,
+            calls=stretch.calls or stretch.excused,
             ended=ended,
             line=stretch.line,
             tokens=stretch.tokens,
@@ -169,6 +171,10 @@ class Tracker:
             turn=stretch.turn,
         )
         self.found.append((episode, by))
+
+    def _waited_if_wait(self, stretch: Stretch, ended: str = "moved_on") -> None:
+        if is_wait(stretch, ended):
+            self._waited(stretch.numbers)
 
     # -- calls without news ----------------------------------------------------------------
 
@@ -189,14 +195,30 @@ class Tracker:
             strong = False
         sibling = history.sibling or member.batch == batch.index
         member.batch = batch.index
+        if strong and stretch.strong and not member.strong and not sibling and is_stray(stretch):
+            self._waited_if_wait(stretch)
+            turn = stretch.turn
+            self._open = stretch = Stretch(turn)
+            member = self._member(stretch, call, found)
+            assert member is not None  # the first of its stretch
+            member.batch = batch.index
         if strong:
             self._strong(stretch, call, found, member, batch, sibling=sibling)
         elif not sibling:
             member.weak += 1
             stretch.weak += 1
             stretch.asked += not history.changed
+            stretch.excused += not stretch.strong
             if not stretch.first_weak:
                 stretch.first_weak = call.number
+                stretch.line = call.line or batch.line
+                stretch.evidence = history.evidence
+                stretch.at_start = seconds(call.at if call.at is not None else batch.at)
+            if not stretch.strong:
+                result = call.result
+                end = result.at if result is not None and result.at is not None else call.at
+                stretch.at_end = seconds(end if end is not None else batch.at)
+                self._in_batch = True
             if not stretch.gap:
                 stretch.last = call.number
         if not sibling:
@@ -215,6 +237,7 @@ class Tracker:
             stretch.evidence = history.evidence
             stretch.at_start = seconds(call.at if call.at is not None else batch.at)
             stretch.novel = stretch.weak = stretch.waited = 0
+            stretch.tokens = None
             stretch.sequence.clear()
         elif not sibling:
             stretch.novel += stretch.gap
@@ -305,7 +328,7 @@ class Tracker:
             stretch.waited += 1
             return
         if not stretch.strong:
-            self._open = None
+            self.close("moved_on")
             return
         if found != FIRST:
             member = stretch.members.get(("call", history.subject.identity))
@@ -321,6 +344,11 @@ class Tracker:
         stretch.gap += 1
         if stretch.gap > MAX_NOVEL:
             self.close("moved_on")
+
+
+def is_stray(stretch: Stretch) -> bool:
+    """Whether a stretch is so far one repeat, with so much behind it that another loop begins with another call."""
+    return stretch.strong == 1 and stretch.gap + stretch.weak >= STRAY
 
 
 _BLOCKS: Final = frozenset({"wait", "sleep", "await", "pause", "delay"})

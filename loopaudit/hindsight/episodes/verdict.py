@@ -99,11 +99,12 @@ class Stretch:
 
     ``strong`` and ``weak`` count repeats without and with an excuse, once per response;
     ``asked`` are excused by something else than a change. ``novel`` calls with news stand
-    between them and ``gap`` after the last one. ``calls`` and ``numbers`` are all strong ones.
+    between them and ``gap`` after the last one. ``calls`` and ``numbers`` are all strong ones,
+    ``excused`` counts the weak ones of a stretch without a strong one.
     """
 
     __slots__ = (
-        "answered", "asked", "at_end", "at_start", "calls", "evidence", "first", "first_weak", "gap", "guard", "kinds",
+        "answered", "asked", "at_end", "at_start", "calls", "evidence", "excused", "first", "first_weak", "gap", "guard", "kinds",
         "last", "line", "members", "novel", "numbers", "offsets", "redo", "returned", "sequence", "strong", "tokens",
         "turn", "waited", "weak",
     )  # fmt: skip
@@ -119,6 +120,7 @@ class Stretch:
         self.strong = 0
         self.weak = 0
         self.asked = 0
+        self.excused = 0
         self.calls = 0
         self.novel = 0
         self.gap = 0

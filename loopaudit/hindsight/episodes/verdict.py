@@ -104,7 +104,8 @@ class Stretch:
     """
 
     __slots__ = (
-        "answered", "asked", "at_end", "at_start", "calls", "evidence", "excused", "first", "first_weak", "gap", "guard", "kinds",
+        "answered", "asked", "at_end", "at_start", "calls", "evidence",
+        "excused", "first", "first_weak", "gap", "guard", "kinds",
         "last", "line", "members", "novel", "numbers", "offsets", "redo", "returned", "sequence", "strong", "tokens",
         "turn", "waited", "weak",
     )  # fmt: skip

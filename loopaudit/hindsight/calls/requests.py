@@ -12,7 +12,8 @@ MAX_REQUEST: Final = 4000
 """Characters of a request that are read."""
 
 _PATIENT: Final = regex.lazy(
-    r"\b(?:poll|monitor|keep (?:checking|polling|watching|trying|retrying|looking|an eye)|watch (?:it|the|for|over)|"
+    r"\b(?:poll|monitor|keep (?:checking|polling|watching|calling|trying|retrying|looking|an eye)|watch (?:it|the"
+    r"|for|over)|"
     r"(?:every|each) (?:\d{1,4} |few |half |other )?(?:s|sec|second|min|minute|hour)s?)\b"
     r"|\b(?:überwach\w{0,3}|beobacht\w{1,3}|im auge behalten|behalte \S{1,30} im auge"
     r"|frag\w{0,2} \S{1,40} (?:regelmäßig|immer wieder) ab"
@@ -69,7 +70,7 @@ _TIMES: Final = regex.lazy(
     re.IGNORECASE,
 )
 _ENDLESS: Final = regex.lazy(
-    r"\b(?:keep|keeps) (?:on )?(?:running|re-?running|repeating|executing|testing|trying|calling|polling|checking"
+    r"\b(?:keep|keeps) (?:on )?(?:running|re-?running|repeating|executing|testing"
     r"|pressing|clicking|"
     r"sending|hitting|looping)\b"
     r"|\b(?:re-?run|run|repeat|execute|call|press|click|loop|send|try|do)\b(?:(?!fix|chang|edit|implement|modif"
@@ -98,7 +99,8 @@ _ENDLESS: Final = regex.lazy(
     re.IGNORECASE,
 )
 _MANY: Final = regex.lazy(
-    r"\b(?:several|multiple|many|a (?:few|couple of|number of)|some more) (?:more )?(?:times|runs)\b"
+    r"\b(?:run|repeat|execute|do|try|press|click|call|send)\b[^.;!?\n]{0,40}? (?:several|multiple|many|a (?:few"
+    r"|couple of|number of)|some more) (?:more )?(?:times|runs)\b"
     r"|\b(?:mehrmals|mehrfach|ein paar ?mal|etliche male)\b"
     r"|\b(?:plusieurs|quelques) fois\b|\b(?:varias|algunas|muchas) veces\b|\b(?:più|alcune) volte\b|\b(?:várias"
     r"|algumas) vezes\b"

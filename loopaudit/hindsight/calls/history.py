@@ -27,7 +27,16 @@ from loopaudit.core.failure_words import says_failure
 from loopaudit.hindsight.calls.answers import Answers
 from loopaudit.hindsight.calls.changes import Changes
 from loopaudit.hindsight.calls.editing import Editing
-from loopaudit.hindsight.calls.effects import EDITING_KINDS, PATCH_COMMAND, Identity, Natures, worded
+from loopaudit.hindsight.calls.effects import (
+    EDITING_KINDS,
+    PATCH_COMMAND,
+    Identity,
+    Natures,
+    acts_in_gui,
+    paged,
+    sees_gui,
+    worded,
+)
 from loopaudit.hindsight.calls.failing import Failed, Failing, alike
 from loopaudit.hindsight.calls.failures import Failure
 from loopaudit.hindsight.calls.outputs import (
@@ -80,7 +89,7 @@ class History:
     something, by its words; ``fruitless`` that a change was answered as the one before it,
     with words of trouble; ``sibling`` that an equal call stood in the same response;
     ``kept_kind`` that a new result is the old one with something behind it, or a failure as
-    the old one was.
+    the old one was. ``seen`` is the last look at a screen that showed another one.
     ``subject`` is the call itself.
     """
 
@@ -106,10 +115,12 @@ class History:
         "fruitless",
         "kept_kind",
         "noise",
+        "paging",
         "patient",
         "redo",
         "returned",
         "runs_asked",
+        "seen",
         "sibling",
         "subject",
         "turn",
@@ -146,6 +157,8 @@ class History:
         self.sibling = False
         self.fruitless = False
         self.kept_kind = False
+        self.seen = 0
+        self.paging = False
 
     def asked(self, request: str = "") -> None:
         """A person asked for something: whatever is looked at again now is justified once.
@@ -178,7 +191,7 @@ class History:
             self.evidence = self.constant = 0
             self.noise = ()
             self.redo = self.returned = False
-        self.failed = self.sibling = self.fruitless = False
+        self.failed = self.sibling = self.fruitless = self.paging = False
         result = call.result
         if result is None or result.status == "cancelled":
             return UNKNOWN
@@ -223,10 +236,12 @@ class History:
         failing.last = None
         if failing:
             failing.succeeded(subject)
+        if kind == "other":
+            self._look_around(entry)
         if kind == "read":
             return self._read(read_range(subject.arguments()), entry)
         if nature.informs:
-            if nature.rewordable and worded(subject.arguments()):
+            if nature.rewordable and not self.paging and worded(subject.arguments()):
                 self.constant = self._answers.again(subject.call.name, entry.held, entry.last, entry.batch)
                 self.evidence = self._answers.first if self.constant else 0
             return FIRST
@@ -251,6 +266,24 @@ class History:
         elif (nature.effect is not EFFECT_LOOKS or kind == "other") and not self._same_outcome(entry):
             self.changes.note(subject.call, None, nature, kind)
         return FIRST
+
+    def _look_around(self, entry: Entry) -> None:
+        """Note a picture of a screen, and count the pages of a listing that are one and the same."""
+        subject = self.subject
+        call = subject.call
+        if self.subject.nature.effect is EFFECT_CHANGES:
+            return
+        arguments = subject.arguments()
+        place = paged(arguments)
+        if place is not None:
+            name = "\0".join((call.name, *place))
+            self.constant = self._answers.again(name, entry.held, entry.last, entry.batch)
+            self.evidence = self._answers.first if self.constant else 0
+            self.paging = self.constant > 0
+        if sees_gui(call.name, arguments, "other") and not self._answers.again(
+            f"\0screen {call.name}", entry.held, entry.last, entry.batch
+        ):
+            self.seen = call.number
 
     def _same_outcome(self, entry: Entry) -> bool:
         """Whether a changing tool answers other arguments as the last ones, and speaks of trouble: a rejection."""
@@ -328,6 +361,8 @@ class History:
             self._stands = entry.held
             self.failed = entry.failed
             return self._known(entry, entry.last)
+        if sees_gui(subject.call.name, subject.arguments(), kind):
+            self.seen = subject.call.number
         self.kept_kind = (failed and entry.failed) or begins_with(held, entry.held)
         verdict = subject.effect()
         if verdict.effect == EFFECT_LOOKS and not verdict.waits and not failed and not entry.failed:
@@ -348,6 +383,10 @@ class History:
         if kind == "ask" and not failed:
             self.asked()
         return CallClass.RECOVERED if entry.failed and not failed else CallClass.INFORMATIVE
+
+    def _acts(self) -> bool:
+        subject = self.subject
+        return acts_in_gui(subject.call.name, subject.arguments(), subject.nature.kind, subject.command)
 
     def _rejected(self, result: Result) -> bool:
         """Whether a call that should change something tells in words that it did not."""
@@ -388,6 +427,9 @@ class History:
         if not self.failed and kind_looks(self.subject):
             self.changes.witness(number, path, same=True)
         if entry.turn != self.turn or entry.in_turn < self.runs_asked:
+            return RECHECK
+        if self.seen > number and not self.failed and self._acts():
+            self.changed = True  # the screen was another after it than before
             return RECHECK
         if self.changes.since(number, path):
             self.changed = True

@@ -275,7 +275,7 @@ class Tracker:
             asked = history.asked_range
             return ("read", asked.path if asked is not None else call.name)
         if history.constant and not found.idle:
-            return ("answer", call.name)
+            return ("page" if history.paging else "answer", call.name)
         return ("call", history.subject.identity)
 
     def _member(self, stretch: Stretch, call: Call, found: CallClass) -> Member | None:
@@ -302,9 +302,9 @@ class Tracker:
             member.category = category
             member.empty = not arguments.strip() or not history.subject.arguments()
             member.need = need_of(found, category, failing=history.failed)
-            if group[0] == "answer":
+            if group[0] in ("answer", "page"):
                 failing = call.result is not None and says_failure(call.result.output)
-                member.need = "failing_answer" if failing else "answer"
+                member.need = "page" if history.paging else "failing_answer" if failing else "answer"
         return member
 
     def _in_vain(self, call: Call) -> bool:

@@ -21,7 +21,8 @@ from loopaudit.hindsight.calls.requests import is_guard_notice, says_go_on
 from loopaudit.hindsight.calls.subject import MAY_BRING_NOTHING
 from loopaudit.hindsight.episodes.tracker import Tracker
 from loopaudit.hindsight.grades import Grader
-from loopaudit.hindsight.record import FAILED, PROGRESS, Lane, Record
+from loopaudit.hindsight.record import FAILED, PROGRESS, TOLD, Lane, Record
+from loopaudit.hindsight.shell.programs import EFFECT_CHECKS
 from loopaudit.hindsight.words import CLASSES, FIRST, INFORMATIVE, RECHECK, RECOVERED, REDUNDANT, CallClass
 
 MAX_AGENTS: Final = 1024
@@ -96,11 +97,19 @@ class Hindsight:
             result = call.result
             if history.failed or (result is not None and result.failed):
                 flags = FAILED
+                if (
+                    found in _NEWS
+                    and history.subject.kind == "shell"
+                    and history.subject.effect().effect == EFFECT_CHECKS
+                ):
+                    flags = FAILED | TOLD
             elif found in _NEWS:
                 subject = history.subject
                 flags = 0 if subject.kind in MAY_BRING_NOTHING and subject.brings_nothing() else PROGRESS
             else:
                 flags = 0
+            if history.subject.kind == "finish" and not found.idle and not flags & FAILED:
+                flags |= PROGRESS  # to end the work is to get on, even if no result is recorded
             number = call.number
             numbers.append(number)
             record.add(number, found, flags)

@@ -8,6 +8,7 @@ from loopaudit.hindsight.calls.edits import Files, Move, edit_of, edited_paths, 
 from loopaudit.hindsight.calls.failing import Failed
 from loopaudit.hindsight.calls.outputs import Entry, equal, held_of
 from loopaudit.hindsight.calls.subject import Subject
+from loopaudit.hindsight.calls.wordings import is_evicted
 from loopaudit.hindsight.words import FIRST, RE_EDIT, CallClass
 
 
@@ -84,7 +85,10 @@ class Editing:
                 self.evidence = entry.last
                 return RE_EDIT
             return None
-        paths = edited_paths(subject.arguments())
+        arguments = subject.arguments()
+        if isinstance(arguments, dict) and any(isinstance(v, str) and is_evicted(v) for v in arguments.values()):
+            return CallClass.UNKNOWN  # the recorder let go of what was sent
+        paths = edited_paths(arguments)
         # Another place in the file may be meant, but only a changed answer or a changed file tells so.
         touched = any(self._changes.since(entry.last, path) for path in paths) or not paths
         found = self.applied(subject)

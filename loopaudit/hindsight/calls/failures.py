@@ -130,6 +130,26 @@ _NEEDLES: Final[Mapping[Category, tuple[str, ...]]] = {
 }  # fmt: skip
 """What a text must hold for the pattern of a category to match; spares most searches. Their order counts."""
 
+_REASON: Final = regex.lazy(
+    r"read-only file ?system|no space left on device|disk quota exceeded|permission denied|operation not permitted"
+    r"|access (?:is )?denied|device or resource busy|\b(?:EROFS|ENOSPC|EACCES|EPERM|EDQUOT|EBUSY)\b",
+    re.IGNORECASE,
+)
+_PATH: Final = regex.lazy(r"(?<![\w.])(?:/[\w.@+-]{1,100}){2,20}")
+
+
+def obstacle_of(text: str, command: str) -> str:
+    """What stands in the way of any program: the reason of the system, and the place. Empty where that is not told.
+
+    The place is a path in the error text, else in the command, cut to two folders.
+    """
+    reason = _REASON.search(text)
+    if reason is None:
+        return ""
+    paths = _PATH.findall(text) or _PATH.findall(command)
+    return f"{reason.group().lower()}\0{'/'.join(paths[-1].split('/')[:3])}" if paths else ""
+
+
 _SAYS_NOTHING: Final = regex.lazy(
     r"(?:\W|\b(?:error|failed|failure|command|process|shell|program|exited|returned|terminated|finished|completed"
     r"|with|exit|return|"

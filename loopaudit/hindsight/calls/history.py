@@ -181,6 +181,11 @@ class History:
         """What identifies the failure of the last call, if it failed."""
         return None if self._current is None else self._current.failure()
 
+    @property
+    def obstacle(self) -> str:
+        """What the last failure was found to repeat, if other programs had failed of it."""
+        return self._failing.obstacle
+
     # -- one call --------------------------------------------------------------------------
 
     def judge(self, call: Call, batch: int) -> CallClass:
@@ -328,6 +333,10 @@ class History:
                 found = CallClass.SAME_FAILURE
                 break
         subject = self.subject
+        if subject.kind == "shell" or subject.kind in EDITING_KINDS:
+            met = self._failing.met(subject, result, batch)
+            if met and found == FIRST:
+                self.evidence, found = met, CallClass.SAME_FAILURE
         if subject.kind == "shell":
             # What failed may still have changed something.
             self.changes.note(subject.call, subject.command, subject.nature, subject.kind)

@@ -20,7 +20,7 @@ from loopaudit.hindsight.calls.effects import Nature
 from loopaudit.hindsight.calls.failures import CURELESS, Category, category_of
 from loopaudit.hindsight.calls.history import History
 from loopaudit.hindsight.calls.outputs import head_of
-from loopaudit.hindsight.calls.wordings import content_of, rejects, tells_at_once, tells_end
+from loopaudit.hindsight.calls.wordings import content_of, rejects, tells_at_once, tells_end, tells_finished
 from loopaudit.hindsight.episodes.verdict import (
     MAX_NOVEL,
     MAX_SEQUENCE,
@@ -33,7 +33,7 @@ from loopaudit.hindsight.episodes.verdict import (
     need_of,
     verdict,
 )
-from loopaudit.hindsight.shell.programs import EFFECT_CHANGES
+from loopaudit.hindsight.shell.programs import EFFECT_CHANGES, Verdict
 from loopaudit.hindsight.words import FIRST, RECHECK, UNKNOWN, CallClass
 
 MAX_MEMBERS: Final = 256
@@ -52,7 +52,7 @@ class Tracker:
     of calls without news that turned out to be a wait or a retry.
     """
 
-    __slots__ = ("_history", "_in_batch", "_open", "_suspended", "_waited", "agent", "found", "session")
+    __slots__ = ("_history", "_in_batch", "_open", "_over", "_suspended", "_waited", "agent", "found", "session")
 
     def __init__(
         self,
@@ -66,6 +66,8 @@ class Tracker:
         self._open: Stretch | None = None
         self._in_batch = False
         self._suspended = False
+        self._over = False
+        """A look has shown that what is waited for is over, and nothing has changed since."""
         self._waited = waited
         self.session = session
         self.agent = agent
@@ -112,6 +114,7 @@ class Tracker:
 
     def turn(self) -> None:
         """A person wrote. A loop that goes on as if nothing was said is still one loop."""
+        self._over = False
         stretch = self._open
         if stretch is None or self._suspended:
             return
@@ -222,8 +225,9 @@ class Tracker:
             if not stretch.gap:
                 stretch.last = call.number
         if not sibling:
-            member.at_once += at_once
-            member.waits += history.patient or (effect.waits and not at_once and not self._in_vain(call))
+            over = self._over and member.need == "over"
+            member.at_once += at_once or over
+            member.waits += history.patient or (effect.waits and not at_once and not over and not self._in_vain(call))
             if len(stretch.sequence) < MAX_SEQUENCE:
                 stretch.sequence.append(member.index)
 
@@ -269,6 +273,8 @@ class Tracker:
         """What is repeated: the failure, the file, the answer, or the call itself."""
         history = self._history
         failure = history.failure() if found.idle else None
+        if found == CallClass.SAME_FAILURE and history.obstacle:
+            return ("failing", history.obstacle)
         if failure is not None and (found == CallClass.SAME_FAILURE or failure.category in CURELESS):
             return ("failing", failure.plain)
         if found == CallClass.RE_READ:
@@ -296,16 +302,25 @@ class Tracker:
             if failure is None and call.result is not None and rejects(head := head_of(call.result.source)):
                 told = category_of(content_of(head))
             member.curable = told in CURELESS or told in ("unmet", "no_match")
-            member.may_move = not member.curable and (
-                told == "outage" or not (history.failed and history.subject.effect().effect == EFFECT_CHANGES)
-            )
+            effect = history.subject.effect()
+            failing_change = history.failed and effect.effect == EFFECT_CHANGES
+            member.may_move = not member.curable and (told == "outage" or not failing_change)
             member.category = category
             member.empty = not arguments.strip() or not history.subject.arguments()
             member.need = need_of(found, category, failing=history.failed)
+            if self._over and effect.waits and not history.failed:
+                member.need = "over"
             if group[0] in ("answer", "page"):
                 failing = call.result is not None and says_failure(call.result.output)
                 member.need = "page" if history.paging else "failing_answer" if failing else "answer"
         return member
+
+    def _tells_all_over(self, stretch: Stretch, call: Call, effect: Verdict) -> bool:
+        """Whether a look between the polls of a wait shows that what is waited for is over."""
+        if effect.effect == EFFECT_CHANGES or effect.waits or call.result is None:
+            return False
+        members = [m for m in stretch.members.values() if m.strong]
+        return all(m.waits for m in members) and tells_finished(call.result.output)
 
     def _in_vain(self, call: Call) -> bool:
         """Whether a waiting call waits for something that cannot come: what it looks at is over, or it fails itself."""
@@ -324,6 +339,8 @@ class Tracker:
         if history.subject.kind in ("think", "plan") and found == FIRST:
             return
         effect = history.subject.effect()
+        if effect.waits or effect.effect == EFFECT_CHANGES:
+            self._over = False
         if effect.only_waits:
             stretch.waited += 1
             return
@@ -338,6 +355,10 @@ class Tracker:
             if member is not None and 2 * member.strong >= stretch.strong:
                 self.close("recovered", call.number)
                 return
+        if self._tells_all_over(stretch, call, effect):
+            self.close("moved_on", call.number)
+            self._over = True
+            return
         if effect.effect == EFFECT_CHANGES and not history.failed and not history.fruitless:
             self.close("moved_on", call.number)
             return

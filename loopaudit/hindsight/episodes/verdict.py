@@ -38,6 +38,7 @@ NEED: Final[dict[str, int]] = {
     "answer": 7,
     "failing_answer": 3,
     "page": 4,
+    "over": 6,
 }
 """Repeats that make a loop, by what is repeated; one honest retry is always free."""
 

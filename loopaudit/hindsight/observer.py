@@ -18,7 +18,7 @@ from loopaudit.hindsight.calls.effects import Natures, nature_of
 from loopaudit.hindsight.calls.history import History
 from loopaudit.hindsight.calls.outputs import Outputs
 from loopaudit.hindsight.calls.requests import is_guard_notice, says_go_on
-from loopaudit.hindsight.calls.subject import MAY_BRING_NOTHING
+from loopaudit.hindsight.calls.subject import MAY_BRING_NOTHING, Subject
 from loopaudit.hindsight.episodes.tracker import Tracker
 from loopaudit.hindsight.grades import Grader
 from loopaudit.hindsight.record import FAILED, PROGRESS, TOLD, Lane, Record
@@ -35,6 +35,32 @@ _IDLE: Final = bytes(value >= REDUNDANT for value in range(256))
 """Translates classes to whether a call was idle."""
 
 _NEWS: Final = frozenset({FIRST, INFORMATIVE, RECOVERED})
+
+
+_CHECKS: Final = (
+    "test",
+    "lint",
+    "check",
+    "spec",
+    "tsc",
+    "mypy",
+    "vet",
+    "ruff",
+    "pyright",
+    "clippy",
+    "jest",
+    "tox",
+    "flake",
+)
+"""What the command of a check holds; spares reading most others."""
+
+
+def is_check(subject: Subject) -> bool:
+    """Whether a call is a command that runs tests, a linter or a type checker."""
+    command = subject.command
+    if subject.kind != "shell" or command is None or not any(word in command for word in _CHECKS):
+        return False
+    return subject.effect().effect == EFFECT_CHECKS
 
 
 class _Agent:
@@ -97,11 +123,7 @@ class Hindsight:
             result = call.result
             if history.failed or (result is not None and result.failed):
                 flags = FAILED
-                if (
-                    found in _NEWS
-                    and history.subject.kind == "shell"
-                    and history.subject.effect().effect == EFFECT_CHECKS
-                ):
+                if found in _NEWS and is_check(history.subject):
                     flags = FAILED | TOLD
             elif found in _NEWS:
                 subject = history.subject

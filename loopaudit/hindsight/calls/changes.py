@@ -51,7 +51,19 @@ class Changes:
     :data:`WITNESSES` times with the same result, and never with another, changes nothing.
     """
 
-    __slots__ = ("_any", "_failed", "_failing", "_lasting", "_owed", "_path", "_same", "_tools", "_waiting", "_world")
+    __slots__ = (
+        "_any",
+        "_failed",
+        "_failing",
+        "_lasting",
+        "_owed",
+        "_path",
+        "_same",
+        "_strange",
+        "_tools",
+        "_waiting",
+        "_world",
+    )
 
     def __init__(self) -> None:
         self._any = 0
@@ -59,6 +71,8 @@ class Changes:
         self._world = 0
         self._tools: dict[str, int] = {}
         """The last calls of tools of unknown kind, which may have changed something."""
+        self._strange = False
+        """Whether there was a call of such a tool."""
         self._same: dict[str, int] = {}
         """How many looks came back with the same result across a tool of unknown kind; -1: one with another."""
         self._path: dict[str, int] = {}
@@ -89,7 +103,7 @@ class Changes:
 
     def witness(self, number: int, path: str | None, *, same: bool) -> None:
         """A look that call ``number`` had made came back, with the same result or with another."""
-        if not self._tools and not self._waiting and not self._owed:
+        if not self._strange:
             return
         self.settle(number)
         if not self._tools or (
@@ -110,6 +124,8 @@ class Changes:
         ``command`` is the command of a shell call; other arguments are decoded when read.
         """
         form, source = call.form, call.source
+        if kind == "other" and nature.effect is None:
+            self._strange = True
         if kind == "shell":
             form, source = VALUE, command
         elif form == VALUE:

@@ -15,6 +15,7 @@ from loopaudit.hindsight.calls.failures import (
     excerpt,
     failure_of,
     loose,
+    may_be_obstacle,
     obstacle_of,
     plain_of,
     same_failure,
@@ -114,6 +115,8 @@ class Failing:
         Three different ways around an obstacle are fair.
         """
         self.obstacle = ""
+        if not may_be_obstacle(result.source if result.error_source is None else result.error_source):
+            return 0
         command = subject.command or subject.path() or ""
         obstacle = obstacle_of(excerpt(error_text(result)), command)
         if not obstacle:

@@ -138,6 +138,22 @@ _REASON: Final = regex.lazy(
 _PATH: Final = regex.lazy(r"(?<![\w.])(?:/[\w.@+-]{1,100}){2,20}")
 
 
+_OBSTACLES: Final = (
+    "ead-only file", "o space left", "quota exceeded", "denied", "not permitted", "resource busy", "EROFS", "ENOSPC",
+    "EACCES", "EPERM", "EDQUOT", "EBUSY",
+)  # fmt: skip
+"""What a text must hold for :data:`_REASON` to match."""
+
+_RAW_OBSTACLES: Final = tuple(words.encode() for words in _OBSTACLES)
+
+
+def may_be_obstacle(source: str | bytes) -> bool:
+    """Whether a result as recorded holds one of the reasons of :func:`obstacle_of`; spares decoding most."""
+    if isinstance(source, bytes):
+        return any(words in source for words in _RAW_OBSTACLES)
+    return any(words in source for words in _OBSTACLES)
+
+
 def obstacle_of(text: str, command: str) -> str:
     """What stands in the way of any program: the reason of the system, and the place. Empty where that is not told.
 

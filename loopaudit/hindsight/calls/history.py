@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from loopaudit.core.events import Call, Result
+from loopaudit.core.events import TOKEN_LIMIT, Call, Result
 from loopaudit.core.failure_words import says_failure
 from loopaudit.hindsight.calls.answers import Answers
 from loopaudit.hindsight.calls.changes import Changes
@@ -94,36 +94,10 @@ class History:
     """
 
     __slots__ = (
-        "_answers",
-        "_current",
-        "_editing",
-        "_failing",
-        "_moved",
-        "_old",
-        "_outcomes",
-        "_outputs",
-        "_shown",
-        "_stands",
-        "_young",
-        "asked_range",
-        "changed",
-        "changes",
-        "constant",
-        "epoch",
-        "evidence",
-        "failed",
-        "fruitless",
-        "kept_kind",
-        "noise",
-        "paging",
-        "patient",
-        "redo",
-        "returned",
-        "runs_asked",
-        "seen",
-        "sibling",
-        "subject",
-        "turn",
+        "_answers", "_current", "_editing", "_failing", "_moved", "_old", "_outcomes", "_outputs", "_patient",
+        "_request", "_runs", "_shown", "_stands", "_young", "asked_range", "changed", "changes", "constant",
+        "epoch", "evidence", "failed", "fruitless", "kept_kind", "noise", "paging", "redo", "returned", "seen",
+        "sibling", "subject", "turn",
     )  # fmt: skip
 
     def __init__(self, outputs: Outputs, natures: Natures) -> None:
@@ -143,8 +117,9 @@ class History:
         self._editing = Editing(self.changes)
         self.subject = Subject(natures)
         self.turn = 0
-        self.runs_asked = 1
-        self.patient = False
+        self._request = ""
+        self._runs = 1
+        self._patient = False
         self.epoch = 0
         self.evidence = 0
         self.noise: tuple[str, ...] = ()
@@ -167,11 +142,30 @@ class History:
         looking makes every repeat a wait.
         """
         self.turn += 1
-        self.runs_asked = runs_asked(request)
-        self.patient = asks_for_patience(request)
+        self._request = request
+        self._runs = 0
         self._editing.forget()
         self._failing.clear()
         self._answers.clear()
+
+    def _read_request(self) -> None:
+        """Requests are read when a call is repeated in their turn; most never are."""
+        self._runs = runs_asked(self._request)
+        self._patient = asks_for_patience(self._request)
+
+    @property
+    def runs_asked(self) -> int:
+        """How many runs of one call the person asked for."""
+        if not self._runs:
+            self._read_request()
+        return self._runs
+
+    @property
+    def patient(self) -> bool:
+        """Whether the person asked to keep looking."""
+        if not self._runs:
+            self._read_request()
+        return self._patient
 
     def compacted(self) -> None:
         """Earlier results may have left the agent's context."""
@@ -200,7 +194,9 @@ class History:
         result = call.result
         if result is None or result.status == "cancelled":
             return UNKNOWN
-        held = held_of(result)
+        held: Held = result.source
+        if result.error_source is not None or len(held) > TOKEN_LIMIT:
+            held = held_of(result)
         if len(held) <= MAX_EVICTED and is_bracketed(held) and is_evicted(text_of(held) or ""):
             return UNKNOWN  # the recorder let go of the result
         self.failed = result.failed or self._rejected(result)
@@ -404,7 +400,8 @@ class History:
             return False
         nature = subject.nature
         if nature.kind == "shell":
-            if not may_refuse_edit(result.source):
+            command = subject.command or ""
+            if not ("edit" in command or "patch" in command) or not may_refuse_edit(result.source):
                 return False
         elif nature.kind not in EDITING_KINDS and (nature.kind != "other" or nature.effect is EFFECT_LOOKS):
             return False

@@ -74,7 +74,7 @@ PATTERNS: Final[Mapping[str, str]] = {
     "temporary path": (
         r"(?:/private)?(?:/var/tmp|/tmp|/var/folders|/dev/shm)/[^\s\"':;,)\]]{1,200}"
         r"|(?<=saved to: )[^\n]{1,300}"
-        r"|[^\s\"':;,)\]]{0,200}/tool-results/[^\s\"':;,)\]]{1,200}"
+        r"|/tool-results/[^\s\"':;,)\]]{1,200}"
         r"|\b(?:screenshot|screen|capture|shot|snapshot|frame)[_-]?[\d_-]{1,32}\.(?:png|jpe?g|webp|html|txt|json)\b"
         r"|\b[a-z]:\\[^\s\"':;,)]{0,100}\\temp\\[^\s\"':;,)]{1,100}|\btmp[._-]?(?=[a-z_]{0,15}\d)[a-z0-9_]{6,16}\b"
     ),

@@ -8,8 +8,8 @@ from typing import Final
 
 from loopaudit.core import regex
 
-MAX_REQUEST: Final = 4000
-"""Characters of a request that are read."""
+MAX_REQUEST: Final = 1600
+"""Characters of a request that are read, half of them at its beginning and half at its end."""
 
 _PATIENT: Final = regex.lazy(
     r"\b(?:poll|monitor|keep (?:checking|polling|watching|calling|trying|retrying|looking|an eye)|watch (?:it|the"
@@ -155,6 +155,30 @@ _OF_REPEATS: Final = regex.lazy(
 )
 
 
+_TIMES_NEEDLES: Final = (
+    "times", "runs", "repe", "rounds", "execut", "mal", "läufe", "durchg", "wiederhol", "runden", "fois", "exécut",
+    "répét", "passages", "veces", "ejecuc", "vueltas", "pasadas", "volte", "esecuz", "ripetiz", "vezes", "execu", "次",
+    "遍", "回", "趟", "轮", "twice", "thrice", "mehrfach",
+)  # fmt: skip
+_NEAR: Final = regex.lazy("|".join(_TIMES_NEEDLES) + r"|\d ?[x×]|[x×]\d")
+BEFORE: Final = 32
+BEHIND: Final = 16
+"""Characters before and behind a word of counting in which the count is looked for."""
+
+_ENDLESS_NEEDLES: Final = (
+    "keep", "until", "again and again", "over and over", "repeatedly", "loop", "indefinitely", "forever", " as often",
+    " as many", "immer wieder", "schleife", "bis ", "boucle", "encore", "sans arrêt", "jusqu", "otra vez", "bucle",
+    "sin parar", "hasta que", "ancora", "finché", "até que", "直到", "反复", "不断", "一直", "循环", "まで", "ように",
+    "何度", "繰り返", "ループ",
+)  # fmt: skip
+_PATIENT_NEEDLES: Final = (
+    "poll", "monitor", "keep ", "watch", "every ", "each ", "überwach", "beobacht", "auge", "immer wieder", "alle ",
+    "jede ", "surveil", "toutes les", "chaque ", " un œil", "vigil", "supervis", "cada ", "controlla", "sorveglia",
+    "ogni ", "d'occhio", "每", "监", "盯", "留意", "ごと", "毎", "おき", "監視", "見張",
+)  # fmt: skip
+"""What a text in lower case must hold for these patterns to match."""
+
+
 def says_go_on(message: str) -> bool:
     """Whether a message asks for nothing new: ``please continue``, or what a harness sends by itself."""
     if len(message) <= MAX_GO_ON and _GO_ON.fullmatch(message.strip()) is not None:
@@ -176,11 +200,15 @@ def runs_asked(request: str) -> int:
 
     Read in English, German, French, Spanish, Italian and Portuguese, Chinese and Japanese.
     """
-    request = request[:MAX_REQUEST]
-    if _ENDLESS.search(request) is not None:
+    request = _ends(request)
+    low = request.lower()
+    if _holds(low, _ENDLESS_NEEDLES) and _ENDLESS.search(request) is not None:
         return ENDLESS
     most = 1
-    for match in _TIMES.finditer(request):
+    for near in _NEAR.finditer(low):
+        match = _TIMES.search(low, max(near.start() - BEFORE, 0), near.end() + BEHIND)
+        if match is None:
+            continue
         word = (match.group(1) or match.group(2) or match.group(3)).lower()
         most = max(most, _NUMBERS.get(word) or int(word) if word in _NUMBERS or word.isdecimal() else 1)
     if most == 1 and _MANY.search(request) is not None:
@@ -188,6 +216,19 @@ def runs_asked(request: str) -> int:
     return most
 
 
+def _ends(request: str) -> str:
+    """The beginning and the end of a long request."""
+    if len(request) <= MAX_REQUEST:
+        return request
+    return f"{request[: MAX_REQUEST // 2]}\n{request[-MAX_REQUEST // 2 :]}"
+
+
 def asks_for_patience(request: str) -> bool:
     """Whether a request asks to keep looking at something (``poll it``, ``every minute``), in the same languages."""
-    return _PATIENT.search(request[:MAX_REQUEST]) is not None
+    request = _ends(request)
+    return _holds(request.lower(), _PATIENT_NEEDLES) and _PATIENT.search(request) is not None
+
+
+def _holds(low: str, needles: tuple[str, ...]) -> bool:
+    """Whether a text in lower case holds one of some words; spares most searches."""
+    return any(needle in low for needle in needles)

@@ -49,6 +49,13 @@ _REJECTS: Final = regex.lazy(
     r"|verification failed)",
     re.IGNORECASE,
 )
+_REJECTING: Final = (
+    "error", "fail", "not ", "n't ", "no ", "cannot", "can't", "could", "unable", "invalid", "unknown", "unsupported",
+    "missing", "denied", "reject", "refus", "must", "please", "already", "multiple", "would", "empty", "identical",
+    "exception", "traceback", "fatal", "nothing", "introduced", "uncaught",
+)  # fmt: skip
+"""What a rejection must hold in lower case."""
+
 _TROUBLE: Final = regex.lazy(
     r"fail|error|exception|\bnot\b|n't\b|cannot|invalid|reject|refus|denied|missing", re.IGNORECASE
 )
@@ -142,6 +149,9 @@ def rejects(text: str) -> bool:
     with the words of a success.
     """
     head = content_of(text)
+    low = head.lower()
+    if not any(word in low for word in _REJECTING):
+        return False
     if _ACCEPTS.match(head) is not None:
         return False
     return says_failure(head) or _REJECTS.match(head) is not None
@@ -150,11 +160,15 @@ def rejects(text: str) -> bool:
 _EDIT_REFUSALS: Final = ("proposed edit", "apply_patch verification failed", "No exact match", "No replacement was")
 
 
+_RAW_EDIT_REFUSALS: Final = tuple(words.encode() for words in _EDIT_REFUSALS)
+
+
 def may_refuse_edit(source: str | bytes) -> bool:
     """Whether the result of a command, as recorded, may tell that an edit made through it was refused."""
+    if isinstance(source, bytes):
+        raw = source[:200]
+        return any(words in raw for words in _RAW_EDIT_REFUSALS)
     head = source[:200]
-    if isinstance(head, bytes):
-        head = head.decode("utf-8", "replace")
     return any(words in head for words in _EDIT_REFUSALS)
 
 

@@ -227,7 +227,8 @@ class Tracker:
         if not sibling:
             over = self._over and member.need == "over"
             member.at_once += at_once or over
-            member.waits += history.patient or (effect.waits and not at_once and not over and not self._in_vain(call))
+            waits = effect.waits and not at_once and not over and not self._in_vain(call)
+            member.waits += waits or (strong and history.patient)
             if len(stretch.sequence) < MAX_SEQUENCE:
                 stretch.sequence.append(member.index)
 
@@ -257,6 +258,8 @@ class Tracker:
         stretch.at_end = seconds(end if end is not None else batch.at)
         if sibling:
             return
+        if not member.strong:
+            self._look_at_refusal(member, call)
         stretch.strong += 1
         member.strong += 1
         stretch.kinds[found] = stretch.kinds.get(found, 0) + 1
@@ -265,6 +268,16 @@ class Tracker:
         member.noise += found == CallClass.REDUNDANT_NOISE
         failure = history.failure()
         member.failing += failure is not None and bool(failure.plain)
+
+    def _look_at_refusal(self, member: Member, call: Call) -> None:
+        """Note whether the answer of a repeated call may change by itself, or names what would cure it."""
+        history = self._history
+        told = member.category
+        if not history.failed and call.result is not None and rejects(head := head_of(call.result.source)):
+            told = category_of(content_of(head))
+        member.curable = told in CURELESS or told in ("unmet", "no_match")
+        failing_change = history.failed and history.subject.effect().effect == EFFECT_CHANGES
+        member.may_move = not member.curable and (told == "outage" or not failing_change)
 
     def _open_members(self) -> dict[Group, Member]:
         return {} if self._open is None else self._open.members
@@ -298,17 +311,10 @@ class Tracker:
             stretch.members[group] = member
             failure = history.failure() if found.idle else None
             category: Category = "other" if failure is None else failure.category
-            told = category
-            if failure is None and call.result is not None and rejects(head := head_of(call.result.source)):
-                told = category_of(content_of(head))
-            member.curable = told in CURELESS or told in ("unmet", "no_match")
-            effect = history.subject.effect()
-            failing_change = history.failed and effect.effect == EFFECT_CHANGES
-            member.may_move = not member.curable and (told == "outage" or not failing_change)
             member.category = category
             member.empty = not arguments.strip() or not history.subject.arguments()
             member.need = need_of(found, category, failing=history.failed)
-            if self._over and effect.waits and not history.failed:
+            if self._over and not history.failed and history.subject.effect().waits:
                 member.need = "over"
             if group[0] in ("answer", "page"):
                 failing = call.result is not None and says_failure(call.result.output)

@@ -93,6 +93,10 @@ class Changes:
         """The last call that may have changed any file, of those that were read."""
         return max(self._world, self._by_unknown())
 
+    def harmless(self, tool: str) -> bool:
+        """Whether a tool of unknown kind was seen to change nothing."""
+        return self._same.get(tool, 0) >= WITNESSES
+
     def _by_unknown(self) -> int:
         """The last call of a tool of unknown kind that is not known to change nothing."""
         last, same = 0, self._same

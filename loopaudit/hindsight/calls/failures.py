@@ -30,6 +30,9 @@ HEAD: Final = 400
 TAIL: Final = 200
 """Characters of an error text that are looked at, from its beginning and from its end."""
 
+_HEADERS: Final = ("Exit code", "Chunk ID", "Wall time", "Process exited", "Original token", "<session>", "Output:")
+"""How lines begin that a harness puts before the output of a command."""
+
 LEAD: Final = 16
 """Least characters of a first line that can tell a failure."""
 
@@ -258,9 +261,15 @@ def loose(plain: str) -> str:
 
 
 def lead(plain: str) -> str:
-    """The first line of an error text, or all of it where that says little (``Exit code 1``)."""
-    first = plain.partition("\n")[0]
-    return first if len(first) >= LEAD else plain
+    """The first line of an error text that says more than how the command ended, or all of it if there is none."""
+    position = 0
+    while position < len(plain):
+        end = plain.find("\n", position)
+        end = len(plain) if end < 0 else end
+        if end - position >= LEAD and not plain.startswith(_HEADERS, position):
+            return plain[position:end]
+        position = end + 1
+    return plain
 
 
 def failure_of(text: str, arguments: Any, *, denied: bool = False, known: tuple[str, bool] | None = None) -> Failure:

@@ -365,7 +365,8 @@ class Tracker:
             self.close("moved_on", call.number)
             self._over = True
             return
-        if effect.effect == EFFECT_CHANGES and not history.failed and not history.fruitless:
+        effective = not history.failed and not history.fruitless and not history.changes.harmless(call.name)
+        if effect.effect == EFFECT_CHANGES and effective:
             self.close("moved_on", call.number)
             return
         stretch.gap += 1

@@ -147,7 +147,7 @@ class Failing:
         if not scopes:
             return
         if subject.nature.kind != "shell":
-            scopes.pop(subject.call.name, None)
+            scopes.pop(subject.scope(), None)
             return
         words = self._words
         if len(words) <= MAX_WORDS:

@@ -30,6 +30,9 @@ HEAD: Final = 400
 TAIL: Final = 200
 """Characters of an error text that are looked at, from its beginning and from its end."""
 
+_STOP: Final = regex.lazy(r"[,.:;](?=\s|$)|[`\"]")
+"""Where a first phrase ends; behind it stands what was sent."""
+
 _HEADERS: Final = ("Exit code", "Chunk ID", "Wall time", "Process exited", "Original token", "<session>", "Output:")
 """How lines begin that a harness puts before the output of a command."""
 
@@ -96,6 +99,7 @@ _CATEGORIES: Final[Mapping[Category, str]] = {
         r"\b(?:old_?str(?:ing)?|oldtext|search (?:text|block|string)|string to replace|context|pattern|"
         r"text to replace)\b.{0,80}?\b(?:not found|no match|did not match|could not be found|0 (?:occurrences|matches))"
         r"|\b(?:0|no|multiple|\d{1,6}) (?:occurrences?|matches|match(?:es)? (?:found|of|for the string))\b"
+        r"|\bno replacement was (?:performed|made)\b|\bdid not appear verbatim\b"
         r"|\bno (?:exact )?match found\b|\bnot unique\b|\bfailed to find (?:expected lines|context)"
         r"|\bpatch (?:failed|does not apply|verification failed)|apply_patch verification failed"
     ),
@@ -128,7 +132,10 @@ _NEEDLES: Final[Mapping[Category, tuple[str, ...]]] = {
         "denied", "not permitted", "rejected", "blocked", "refused", "declined", "disallowed", "want to", "not allowed",
         "approval", "granted",
     ),
-    "no_match": ("not found", "match", "could not be found", "occurrence", "unique", "to find", "patch"),
+    "no_match": (
+        "not found", "match", "no replacement", "verbatim", "could not be found", "occurrence", "unique", "to find",
+        "patch",
+    ),
     "not_found": ("404", "enoent", "no such", "not exist", "n't exist", "not found", "cannot find", "could not"),
 }  # fmt: skip
 """What a text must hold for the pattern of a category to match; spares most searches. Their order counts."""
@@ -261,13 +268,14 @@ def loose(plain: str) -> str:
 
 
 def lead(plain: str) -> str:
-    """The first line of an error text that says more than how the command ended, or all of it if there is none."""
+    """The first phrase of an error text that says more than how the command ended, or all of it if there is none."""
     position = 0
     while position < len(plain):
         end = plain.find("\n", position)
         end = len(plain) if end < 0 else end
         if end - position >= LEAD and not plain.startswith(_HEADERS, position):
-            return plain[position:end]
+            stop = _STOP.search(plain, position + LEAD, end)
+            return plain[position : end if stop is None else stop.start()]
         position = end + 1
     return plain
 

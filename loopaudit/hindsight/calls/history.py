@@ -24,7 +24,7 @@ from typing import Final
 
 from loopaudit.core.events import TOKEN_LIMIT, Call, Result
 from loopaudit.core.failure_words import says_failure
-from loopaudit.hindsight.calls.answers import Answers
+from loopaudit.hindsight.calls.answers import Answers, without_echo
 from loopaudit.hindsight.calls.changes import Changes
 from loopaudit.hindsight.calls.editing import Editing
 from loopaudit.hindsight.calls.effects import (
@@ -49,6 +49,7 @@ from loopaudit.hindsight.calls.outputs import (
     head_of,
     held_of,
     is_bracketed,
+    put_before,
     text_of,
 )
 from loopaudit.hindsight.calls.ranges import ReadRange, read_range
@@ -243,7 +244,8 @@ class History:
             return self._read(read_range(subject.arguments()), entry)
         if nature.informs:
             if nature.rewordable and not self.paging and worded(subject.arguments()):
-                self.constant = self._answers.again(subject.call.name, entry.held, entry.last, entry.batch)
+                told = without_echo(entry.held, subject.arguments())
+                self.constant = self._answers.again(subject.call.name, told, entry.last, entry.batch)
                 self.evidence = self._answers.first if self.constant else 0
             return FIRST
         if kind == "shell":
@@ -369,6 +371,9 @@ class History:
         if sees_gui(subject.call.name, subject.arguments(), kind):
             self.seen = subject.call.number
         self.kept_kind = (failed and entry.failed) or begins_with(held, entry.held)
+        if not self.kept_kind and not failed and rejects(head_of(result.source)):
+            before = None if isinstance(entry.held, tuple) else head_of(entry.held)
+            self.kept_kind = before is not None and rejects(before)  # another refusal, though none is flagged
         verdict = subject.effect()
         if verdict.effect == EFFECT_LOOKS and not verdict.waits and not failed and not entry.failed:
             self.changes.witness(entry.last, subject.path(), same=False)
@@ -409,9 +414,11 @@ class History:
 
     def _points_back(self, entry: Entry, held: Held) -> bool:
         """Whether a result is that of the equal call before, with a notice behind it, or a placeholder for it."""
-        behind = appended_to(entry.held, held)
-        if behind is not None:
-            if not is_notice(behind):
+        added = appended_to(entry.held, held)
+        if added is None:
+            added = put_before(entry.held, held)
+        if added is not None:
+            if not is_notice(added):
                 return False
             self.noise = ("notice",)
             return True

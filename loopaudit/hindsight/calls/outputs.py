@@ -149,6 +149,18 @@ def appended_to(before: Held, held: Held) -> str | None:
     return now[len(known) :] if known and now.startswith(known) else None
 
 
+def put_before(before: Held, held: Held) -> str | None:
+    """What stands before an earlier result in a new one that ends with it; ``None`` if it does not, or is unknown."""
+    if isinstance(before, tuple) or isinstance(held, tuple) or not 8 <= len(before) < len(held):
+        return None
+    if isinstance(before, bytes) and isinstance(held, bytes) and before[-8:] != held[-8:]:
+        return None
+    known, now = text_of(before), text_of(held)
+    if known is None or now is None:
+        return None
+    return now[: -len(known)] if known.strip() and now.endswith(known) else None
+
+
 def differences(before: Held, held: Held) -> tuple[str, ...] | None:
     """The names of the noise in which a result differs from an earlier one, both as they are kept.
 

@@ -9,6 +9,7 @@ plain may change something.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
@@ -276,16 +277,21 @@ def effect_of(name: str, arguments: Any, nature: Nature, kind: Kind) -> Verdict:
     return _by_arguments(name, arguments, nature)
 
 
-def _spoken(name: str, arguments: Any) -> set[str]:
+def _spoken(name: str, arguments: Any) -> frozenset[str]:
     """The words of a tool's name, and of the argument that says what it is to do."""
-    found = {w.lower() for w in _WORD.findall(name)}
+    found = _words_of(name)
     if isinstance(arguments, dict):
         for key in _ACTIONS:
             word = arguments.get(key)
             if isinstance(word, str) and len(word) <= 40:
-                found |= {w.lower() for w in _WORD.findall(word)}
-                break
+                return found | _words_of(word)
     return found
+
+
+@lru_cache(maxsize=512)
+def _words_of(name: str) -> frozenset[str]:
+    """The words of a name in lower case."""
+    return frozenset(w.lower() for w in _WORD.findall(name))
 
 
 def acts_in_gui(name: str, arguments: Any, kind: Kind, command: str | None = None) -> bool:
@@ -316,7 +322,7 @@ def _by_arguments(name: str, arguments: Any, nature: Nature) -> Verdict:
     if isinstance(arguments, dict):
         if "command" in arguments or "cmd" in arguments:
             command = arguments.get("command", arguments.get("cmd"))
-            if isinstance(command, str) and not _RUNS.isdisjoint(w.lower() for w in _WORD.findall(name)):
+            if isinstance(command, str) and not _RUNS.isdisjoint(_words_of(name)):
                 return effect_of_command(command)
         for key in _SQL:
             text = arguments.get(key)

@@ -75,6 +75,9 @@ GENERATION: Final = 2048
 MAX_NEWS: Final = 8
 """New results of one call in a row after which older ones are no longer compared."""
 
+_REFUSABLE: Final = EDITING_KINDS | {"other", "shell"}
+"""Kinds of tools of which a result without a flag may be a refusal."""
+
 _NEWS: Final = (CallClass.INFORMATIVE, CallClass.RECOVERED)
 
 
@@ -120,7 +123,7 @@ class History:
         self.turn = 0
         self._request = ""
         self._runs = 1
-        self._patient = False
+        self._patient: bool | None = False
         self.epoch = 0
         self.evidence = 0
         self.noise: tuple[str, ...] = ()
@@ -145,27 +148,23 @@ class History:
         self.turn += 1
         self._request = request
         self._runs = 0
+        self._patient = None
         self._editing.forget()
         self._failing.clear()
         self._answers.clear()
 
-    def _read_request(self) -> None:
-        """Requests are read when a call is repeated in their turn; most never are."""
-        self._runs = runs_asked(self._request)
-        self._patient = asks_for_patience(self._request)
-
     @property
     def runs_asked(self) -> int:
-        """How many runs of one call the person asked for."""
+        """How many runs of one call the person asked for. Requests are read when a call is repeated; most never are."""
         if not self._runs:
-            self._read_request()
+            self._runs = runs_asked(self._request)
         return self._runs
 
     @property
     def patient(self) -> bool:
         """Whether the person asked to keep looking."""
-        if not self._runs:
-            self._read_request()
+        if self._patient is None:
+            self._patient = asks_for_patience(self._request)
         return self._patient
 
     def compacted(self) -> None:
@@ -200,7 +199,10 @@ class History:
             held = held_of(result)
         if len(held) <= MAX_EVICTED and is_bracketed(held) and is_evicted(text_of(held) or ""):
             return UNKNOWN  # the recorder let go of the result
-        self.failed = result.failed or self._rejected(result)
+        failed = result.failed
+        if not failed and result.level is None and self.subject.nature.kind in _REFUSABLE:
+            failed = self._rejected(result)
+        self.failed = failed
         young = self._young
         entry = young.get(identity)
         if entry is None and self._old:
@@ -209,7 +211,6 @@ class History:
                 young[identity] = entry
         if entry is None:
             number = call.number
-            failed = self.failed
             entry = Entry(number, batch, number, failed, held, self.turn, self.epoch)
             found = self._new_failure(result, batch) if failed else self._novel(entry)
             if len(young) >= GENERATION:
@@ -401,8 +402,6 @@ class History:
     def _rejected(self, result: Result) -> bool:
         """Whether a call that should change something tells in words that it did not."""
         subject = self.subject
-        if result.level is not None:
-            return False
         nature = subject.nature
         if nature.kind == "shell":
             command = subject.command or ""

@@ -8,7 +8,7 @@ from typing import Final
 
 from loopaudit.core import regex
 
-MAX_REQUEST: Final = 1600
+MAX_REQUEST: Final = 1200
 """Characters of a request that are read, half of them at its beginning and half at its end."""
 
 _PATIENT: Final = regex.lazy(

@@ -150,6 +150,8 @@ def rejects(text: str) -> bool:
     """
     head = content_of(text)
     low = head.lower()
+    if "successful" in low[:120] and "unsuccessful" not in low and "not successful" not in low:
+        return False
     if not any(word in low for word in _REJECTING):
         return False
     if _ACCEPTS.match(head) is not None:

@@ -164,6 +164,11 @@ class Grader:
         if not news:
             if episode is not None and not loop:
                 return _grade("unknown", f"call {number} stands {where}; {followed}, and none brought news", evidence)
+            if not loop and not idle and not record.idle_after(finding.agent, number):
+                # They looked again with a reason, or failed: a block of them would not be right either.
+                return _grade(
+                    "no_effect", f"call {number} stands {where}; {followed}, none of them redundant", evidence
+                )
             return _grade("good_stop", f"call {number} stands {where}; {followed}, and none brought news", evidence)
         brought = f"{news} of them brought news (first call {shown[0]})" if shown else f"{news} of them brought news"
         word = "mixed_stop" if loop else "premature"

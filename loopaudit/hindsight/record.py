@@ -139,6 +139,14 @@ class Record:
                         break
         return last - first, news, tuple(shown)
 
+    def idle_after(self, agent: str, number: int) -> bool:
+        """Whether one of the agent's next calls in its turn, up to a thousand, brought nothing new."""
+        lane = self.lanes.get(agent)
+        if lane is None:
+            return False
+        first, last = lane.after(number)
+        return any(self.class_of(n).idle for n in lane.numbers[first : min(last, first + 1000)])
+
     def counts(self) -> dict[str, int]:
         """How many calls have each class, in the order of :data:`CLASSES`, without zeros."""
         found = {c.word: self.classes.count(c) for c in CLASSES}

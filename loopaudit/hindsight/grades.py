@@ -101,7 +101,7 @@ class Grader:
         if found == CallClass.RECHECK:
             why = f"call {number} looked again after a change or a new request; the result was that of {earlier}"
             return _grade("denied_recheck", why, evidence)
-        if record.told(number):
+        if record.failed_anew(number):
             return _grade("hid_information", f"call {number} is a check that failed in a way not seen before", evidence)
         if record.failed(number):
             return _grade(

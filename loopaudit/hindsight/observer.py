@@ -21,7 +21,7 @@ from loopaudit.hindsight.calls.requests import is_guard_notice, says_go_on
 from loopaudit.hindsight.calls.subject import MAY_BRING_NOTHING, Subject
 from loopaudit.hindsight.episodes.tracker import Tracker
 from loopaudit.hindsight.grades import Grader
-from loopaudit.hindsight.record import FAILED, PROGRESS, TOLD, Lane, Record
+from loopaudit.hindsight.record import FAILED, FAILED_ANEW, PROGRESS, Lane, Record
 from loopaudit.hindsight.shell.programs import EFFECT_CHECKS
 from loopaudit.hindsight.words import CLASSES, FIRST, INFORMATIVE, RECHECK, RECOVERED, REDUNDANT, CallClass
 
@@ -124,7 +124,7 @@ class Hindsight:
             if history.failed or (result is not None and result.failed):
                 flags = FAILED
                 if found in _NEWS and is_check(history.subject):
-                    flags = FAILED | TOLD
+                    flags = FAILED | FAILED_ANEW
             elif found in _NEWS:
                 subject = history.subject
                 flags = 0 if subject.kind in MAY_BRING_NOTHING and subject.brings_nothing() else PROGRESS

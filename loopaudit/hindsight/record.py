@@ -19,7 +19,7 @@ PROGRESS: Final = 2
 WAITED: Final = 4
 """The call brought no news, but it waited for some."""
 
-TOLD: Final = 8
+FAILED_ANEW: Final = 8
 """The call failed, and what it failed with was worth knowing: a check that found something new."""
 
 MAX_NOTED: Final = 10_000
@@ -110,9 +110,9 @@ class Record:
         """Whether a call failed."""
         return 0 < number <= len(self._flags) and bool(self._flags[number - 1] & FAILED)
 
-    def told(self, number: int) -> bool:
+    def failed_anew(self, number: int) -> bool:
         """Whether a failing check found something new."""
-        return 0 < number <= len(self._flags) and bool(self._flags[number - 1] & TOLD)
+        return 0 < number <= len(self._flags) and bool(self._flags[number - 1] & FAILED_ANEW)
 
     def evidence_of(self, number: int) -> tuple[int, ...]:
         """The earlier call that the class of a call rests on, if there is one."""

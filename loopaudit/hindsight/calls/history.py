@@ -64,7 +64,7 @@ from loopaudit.hindsight.calls.wordings import (
     is_placeholder,
     may_refuse_edit,
     rejects,
-    tells_trouble,
+    shows_trouble,
 )
 from loopaudit.hindsight.shell.programs import EFFECT_CHANGES, EFFECT_LOOKS
 from loopaudit.hindsight.words import FIRST, RECHECK, UNKNOWN, CallClass
@@ -245,8 +245,8 @@ class History:
             return self._read(read_range(subject.arguments()), entry)
         if nature.informs:
             if nature.rewordable and not self.paging and worded(subject.arguments()):
-                told = without_echo(entry.held, subject.arguments())
-                self.constant = self._answers.again(subject.call.name, told, entry.last, entry.batch)
+                answer = without_echo(entry.held, subject.arguments())
+                self.constant = self._answers.again(subject.call.name, answer, entry.last, entry.batch)
                 self.evidence = self._answers.first if self.constant else 0
             return FIRST
         if kind == "shell":
@@ -294,7 +294,7 @@ class History:
         if self.subject.nature.kind != "other":
             return False
         again = self._outcomes.again(self.subject.call.name, entry.held, entry.last, entry.batch)
-        self.fruitless = again > 0 and tells_trouble(text_of(entry.held) or "")
+        self.fruitless = again > 0 and shows_trouble(text_of(entry.held) or "")
         return self.fruitless
 
     def _read(self, asked: ReadRange | None, entry: Entry) -> CallClass:

@@ -174,7 +174,7 @@ def may_refuse_edit(source: str | bytes) -> bool:
     return any(words in head for words in _EDIT_REFUSALS)
 
 
-def tells_trouble(text: str) -> bool:
+def shows_trouble(text: str) -> bool:
     """Whether the beginning of a result speaks of something that went wrong; a weak sign."""
     return _TROUBLE.search(text[:HEAD]) is not None
 
@@ -199,17 +199,17 @@ def is_evicted(text: str) -> bool:
     return len(text) <= MAX_EVICTED and text.strip()[:1] in "[<(…" and _EVICTED.match(text) is not None
 
 
-def tells_end(text: str) -> bool:
+def shows_end(text: str) -> bool:
     """Whether the answer of a poll tells that what it looks at is over, dead or unknown."""
     return _ENDED.search(text[:HEAD]) is not None
 
 
-def tells_at_once(text: str) -> bool:
+def shows_no_wait(text: str) -> bool:
     """Whether the answer of a waiting tool tells that nothing was waited for."""
     return _AT_ONCE.search(text[:HEAD]) is not None
 
 
-def tells_finished(text: str) -> bool:
+def shows_finish(text: str) -> bool:
     """Whether the last line of a log says that the whole of it is over."""
     last = text.rstrip()[-200:].rpartition("\n")[2]
     return bool(last) and len(last) <= 80 and _FINISHED.fullmatch(last) is not None

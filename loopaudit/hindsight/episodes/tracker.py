@@ -20,7 +20,7 @@ from loopaudit.hindsight.calls.effects import Nature
 from loopaudit.hindsight.calls.failures import CURELESS, Category, category_of
 from loopaudit.hindsight.calls.history import History
 from loopaudit.hindsight.calls.outputs import head_of
-from loopaudit.hindsight.calls.wordings import content_of, rejects, tells_at_once, tells_end, tells_finished
+from loopaudit.hindsight.calls.wordings import content_of, rejects, shows_end, shows_finish, shows_no_wait
 from loopaudit.hindsight.episodes.verdict import (
     MAX_NOVEL,
     MAX_SEQUENCE,
@@ -272,12 +272,12 @@ class Tracker:
     def _look_at_refusal(self, member: Member, call: Call) -> None:
         """Note whether the answer of a repeated call may change by itself, or names what would cure it."""
         history = self._history
-        told = member.category
+        category = member.category
         if not history.failed and call.result is not None and rejects(head := head_of(call.result.source)):
-            told = category_of(content_of(head))
-        member.curable = told in CURELESS or told in ("unmet", "no_match")
+            category = category_of(content_of(head))
+        member.curable = category in CURELESS or category in ("unmet", "no_match")
         failing_change = history.failed and history.subject.effect().effect == EFFECT_CHANGES
-        member.may_move = not member.curable and (told == "outage" or not failing_change)
+        member.may_move = not member.curable and (category == "outage" or not failing_change)
 
     def _open_members(self) -> dict[Group, Member]:
         return {} if self._open is None else self._open.members
@@ -321,12 +321,12 @@ class Tracker:
                 member.need = "page" if history.paging else "failing_answer" if failing else "answer"
         return member
 
-    def _tells_all_over(self, stretch: Stretch, call: Call, effect: Verdict) -> bool:
+    def _shows_all_over(self, stretch: Stretch, call: Call, effect: Verdict) -> bool:
         """Whether a look between the polls of a wait shows that what is waited for is over."""
         if effect.effect == EFFECT_CHANGES or effect.waits or call.result is None:
             return False
         members = [m for m in stretch.members.values() if m.strong]
-        return all(m.waits for m in members) and tells_finished(call.result.output)
+        return all(m.waits for m in members) and shows_finish(call.result.output)
 
     def _in_vain(self, call: Call) -> bool:
         """Whether a waiting call waits for something that cannot come: what it looks at is over, or it fails itself."""
@@ -336,7 +336,7 @@ class Tracker:
             return failure is not None and failure.category != "outage"
         result = call.result
         shell = history.subject.nature.kind == "shell"  # whose results tell how the command itself ended
-        return not shell and result is not None and tells_end(head_of(result.source))
+        return not shell and result is not None and shows_end(head_of(result.source))
 
     # -- calls with news -------------------------------------------------------------------
 
@@ -361,7 +361,7 @@ class Tracker:
             if member is not None and 2 * member.strong >= stretch.strong:
                 self.close("recovered", call.number)
                 return
-        if self._tells_all_over(stretch, call, effect):
+        if self._shows_all_over(stretch, call, effect):
             self.close("moved_on", call.number)
             self._over = True
             return
@@ -390,7 +390,7 @@ def returned_at_once(call: Call, nature: Nature) -> bool:
     result = call.result
     if result is None or nature.kind == "shell":
         return False
-    if tells_at_once(head_of(result.source)):
+    if shows_no_wait(head_of(result.source)):
         return True
     if _BLOCKS.isdisjoint(_WORD.findall(call.name.lower())):
         return False

@@ -101,6 +101,8 @@ class Grader:
         if found == CallClass.RECHECK:
             why = f"call {number} looked again after a change or a new request; the result was that of {earlier}"
             return _grade("denied_recheck", why, evidence)
+        if record.failed_anew(number):
+            return _grade("hid_information", f"call {number} is a check that failed in a way not seen before", evidence)
         if record.failed(number):
             return _grade(
                 "would_have_failed", f"call {number} failed in the recording too, in a way not seen before", evidence
@@ -162,6 +164,11 @@ class Grader:
         if not news:
             if episode is not None and not loop:
                 return _grade("unknown", f"call {number} stands {where}; {followed}, and none brought news", evidence)
+            if not loop and not idle and not record.idle_after(finding.agent, number):
+                # They looked again with a reason, or failed: a block of them would not be right either.
+                return _grade(
+                    "no_effect", f"call {number} stands {where}; {followed}, none of them redundant", evidence
+                )
             return _grade("good_stop", f"call {number} stands {where}; {followed}, and none brought news", evidence)
         brought = f"{news} of them brought news (first call {shown[0]})" if shown else f"{news} of them brought news"
         word = "mixed_stop" if loop else "premature"

@@ -18,10 +18,11 @@ from loopaudit.hindsight.calls.effects import Natures, nature_of
 from loopaudit.hindsight.calls.history import History
 from loopaudit.hindsight.calls.outputs import Outputs
 from loopaudit.hindsight.calls.requests import is_guard_notice, says_go_on
-from loopaudit.hindsight.calls.subject import MAY_BRING_NOTHING
+from loopaudit.hindsight.calls.subject import MAY_BRING_NOTHING, Subject
 from loopaudit.hindsight.episodes.tracker import Tracker
 from loopaudit.hindsight.grades import Grader
-from loopaudit.hindsight.record import FAILED, PROGRESS, Lane, Record
+from loopaudit.hindsight.record import FAILED, FAILED_ANEW, PROGRESS, Lane, Record
+from loopaudit.hindsight.shell.programs import EFFECT_CHECKS
 from loopaudit.hindsight.words import CLASSES, FIRST, INFORMATIVE, RECHECK, RECOVERED, REDUNDANT, CallClass
 
 MAX_AGENTS: Final = 1024
@@ -34,6 +35,32 @@ _IDLE: Final = bytes(value >= REDUNDANT for value in range(256))
 """Translates classes to whether a call was idle."""
 
 _NEWS: Final = frozenset({FIRST, INFORMATIVE, RECOVERED})
+
+
+_CHECKS: Final = (
+    "test",
+    "lint",
+    "check",
+    "spec",
+    "tsc",
+    "mypy",
+    "vet",
+    "ruff",
+    "pyright",
+    "clippy",
+    "jest",
+    "tox",
+    "flake",
+)
+"""What the command of a check holds; spares reading most others."""
+
+
+def is_check(subject: Subject) -> bool:
+    """Whether a call is a command that runs tests, a linter or a type checker."""
+    command = subject.command
+    if subject.kind != "shell" or command is None or not any(word in command for word in _CHECKS):
+        return False
+    return subject.effect().effect == EFFECT_CHECKS
 
 
 class _Agent:
@@ -94,13 +121,17 @@ class Hindsight:
         for call in batch.calls:
             found = history.judge(call, index)
             result = call.result
-            if result is not None and result.failed:
+            if history.failed or (result is not None and result.failed):
                 flags = FAILED
+                if found in _NEWS and is_check(history.subject):
+                    flags = FAILED | FAILED_ANEW
             elif found in _NEWS:
                 subject = history.subject
                 flags = 0 if subject.kind in MAY_BRING_NOTHING and subject.brings_nothing() else PROGRESS
             else:
                 flags = 0
+            if history.subject.kind == "finish" and not found.idle and not flags & FAILED:
+                flags |= PROGRESS  # to end the work is to get on, even if no result is recorded
             number = call.number
             numbers.append(number)
             record.add(number, found, flags)

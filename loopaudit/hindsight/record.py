@@ -19,6 +19,9 @@ PROGRESS: Final = 2
 WAITED: Final = 4
 """The call brought no news, but it waited for some."""
 
+FAILED_ANEW: Final = 8
+"""The call failed, and what it failed with was worth knowing: a check that found something new."""
+
 MAX_NOTED: Final = 10_000
 
 
@@ -107,6 +110,10 @@ class Record:
         """Whether a call failed."""
         return 0 < number <= len(self._flags) and bool(self._flags[number - 1] & FAILED)
 
+    def failed_anew(self, number: int) -> bool:
+        """Whether a failing check found something new."""
+        return 0 < number <= len(self._flags) and bool(self._flags[number - 1] & FAILED_ANEW)
+
     def evidence_of(self, number: int) -> tuple[int, ...]:
         """The earlier call that the class of a call rests on, if there is one."""
         earlier = self._evidence[number - 1] if 0 < number <= len(self._evidence) else 0
@@ -131,6 +138,14 @@ class Record:
                     if len(shown) == 3:
                         break
         return last - first, news, tuple(shown)
+
+    def idle_after(self, agent: str, number: int) -> bool:
+        """Whether one of the agent's next calls in its turn, up to a thousand, brought nothing new."""
+        lane = self.lanes.get(agent)
+        if lane is None:
+            return False
+        first, last = lane.after(number)
+        return any(self.class_of(n).idle for n in lane.numbers[first : min(last, first + 1000)])
 
     def counts(self) -> dict[str, int]:
         """How many calls have each class, in the order of :data:`CLASSES`, without zeros."""

@@ -69,7 +69,7 @@ def test_texts_told_apart_by_their_first_lines_differ_in_more_than_noise(
     everything = same_but_for_noise(one, other)
     if begins_otherwise(before, held):
         assert everything is None
-    assert differences(before, held, Result(held)) == everything
+    assert differences(before, held) == everything
 
 
 def test_most_long_results_are_told_apart_early() -> None:

@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 import msgspec
 
-from loopaudit.hindsight.calls.outputs import Held, digest_of, equal
+from loopaudit.hindsight.calls.outputs import Held, digest_of, equal, text_of
 
 MAX_TOOLS: Final = 512
 MAX_ANSWER: Final = 8192
 """Longest answer in characters that is kept as it is; of longer ones length and hash."""
+
+
+MAX_ECHO: Final = 600
+"""Longest answer in characters or bytes in which the question is looked for."""
+
+
+def without_echo(held: Held, arguments: Any) -> Held:
+    """An answer without the texts of the question in it (``No results for "…"``)."""
+    if isinstance(held, tuple) or len(held) > MAX_ECHO or not isinstance(arguments, Mapping):
+        return held
+    text = plain = text_of(held) or ""
+    for value in arguments.values():
+        if isinstance(value, str) and len(value) >= MIN_ECHO:
+            plain = plain.replace(value, "<argument>")
+    return held if plain is text or plain == text else plain
+
+
+MIN_ECHO: Final = 3
+"""Shortest text of a question that is taken for an echo."""
 
 
 class _Constant(msgspec.Struct):

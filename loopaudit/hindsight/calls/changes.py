@@ -27,6 +27,12 @@ MAX_PATHS: Final = 2048
 """File names of which the last change is known; with more, all files count as changed."""
 
 
+MAX_UNKNOWN: Final = 64
+"""Tools of unknown kind of which it is learned whether they change anything."""
+
+WITNESSES: Final = 2
+"""Looks with the same result across a tool of unknown kind that show it to change nothing."""
+
 MAX_UNREAD_EDITS: Final = 64
 """Failed edits whose files are not looked up before somebody asks."""
 
@@ -37,17 +43,38 @@ _Unread = tuple[int, str, int, Any, Nature, Kind]
 class Changes:
     """Numbers of the last calls of one agent that changed something.
 
-    ``any`` may matter to any call, ``lasting`` left something behind (no mere check),
-    ``world`` may have changed any file, and the last edit of a file is known by its base
-    name, so that different spellings of its folder do not matter. Numbers grow.
+    A change may matter to any call, have left something behind (no mere check), or have
+    changed any file; the last edit of a file is known by its base name, so that different
+    spellings of its folder do not matter. Numbers grow.
+
+    What tools of unknown kind do is learned: one across which looks came back
+    :data:`WITNESSES` times with the same result, and never with another, changes nothing.
     """
 
-    __slots__ = ("_failed", "_failing", "_lasting", "_owed", "_path", "_waiting", "any", "world")
+    __slots__ = (
+        "_any",
+        "_failed",
+        "_failing",
+        "_lasting",
+        "_owed",
+        "_path",
+        "_same",
+        "_strange",
+        "_tools",
+        "_waiting",
+        "_world",
+    )
 
     def __init__(self) -> None:
-        self.any = 0
+        self._any = 0
         self._lasting = 0
-        self.world = 0
+        self._world = 0
+        self._tools: dict[str, int] = {}
+        """The last calls of tools of unknown kind, which may have changed something."""
+        self._strange = False
+        """Whether there was a call of such a tool."""
+        self._same: dict[str, int] = {}
+        """How many looks came back with the same result across a tool of unknown kind; -1: one with another."""
         self._path: dict[str, int] = {}
         self._failed: dict[str, int] = {}
         self._failing: list[tuple[int, int, Any, bool]] = []
@@ -59,7 +86,41 @@ class Changes:
     def lasting(self) -> int:
         """The last call that left something behind."""
         self.settle()
-        return self._lasting
+        return max(self._lasting, self._by_unknown())
+
+    @property
+    def world(self) -> int:
+        """The last call that may have changed any file, of those that were read."""
+        return max(self._world, self._by_unknown())
+
+    def harmless(self, tool: str) -> bool:
+        """Whether a tool of unknown kind was seen to change nothing."""
+        return self._same.get(tool, 0) >= WITNESSES
+
+    def _by_unknown(self) -> int:
+        """The last call of a tool of unknown kind that is not known to change nothing."""
+        last, same = 0, self._same
+        for tool, number in self._tools.items():
+            if number > last and same.get(tool, 0) < WITNESSES:
+                last = number
+        return last
+
+    def witness(self, number: int, path: str | None, *, same: bool) -> None:
+        """A look that call ``number`` had made came back, with the same result or with another."""
+        if not self._strange:
+            return
+        self.settle(number)
+        if not self._tools or (
+            not same and max(self._any if path is None else self._known(path), self._world) > number
+        ):
+            return
+        for tool, last in self._tools.items():
+            if last > number:
+                seen = self._same.get(tool, 0)
+                self._same[tool] = -1 if not same or seen < 0 else seen + 1
+
+    def _known(self, path: str) -> int:
+        return self._path.get(base(path), 0)
 
     def note(self, call: Call, command: str | None, nature: Nature, kind: Kind) -> None:
         """A call with news may have changed something; it is read when somebody asks.
@@ -67,10 +128,13 @@ class Changes:
         ``command`` is the command of a shell call; other arguments are decoded when read.
         """
         form, source = call.form, call.source
+        if kind == "other" and nature.effect is None:
+            self._strange = True
         if kind == "shell":
             form, source = VALUE, command
         elif form == VALUE:
-            self._read(call.number, effect_of(call.name, source, nature, kind).effect)
+            effect = effect_of(call.name, source, nature, kind).effect
+            self._read(call.number, effect, call.name if is_unknown(nature) else "")
             return
         if source is None or len(source) > MAX_SOURCE:
             self._read(call.number, EFFECT_CHANGES)
@@ -91,7 +155,7 @@ class Changes:
             paths.clear()
             self._read(number, EFFECT_CHANGES)
         paths[base(path)] = number
-        self.any = max(self.any, number)
+        self._any = max(self._any, number)
         self._lasting = max(self._lasting, number)
 
     def edit_failed(self, call: Call) -> None:
@@ -129,24 +193,38 @@ class Changes:
             else:
                 arguments = decode_value(source) if form == SLICE else canonical.parse(source)
                 effect = effect_of(name, arguments, nature, kind).effect
-            self._read(number, effect)
-            if effect == EFFECT_CHANGES:
+            unknown = is_unknown(nature)
+            self._read(number, effect, name if unknown else "")
+            if effect == EFFECT_CHANGES and not unknown:
                 owed.clear()
 
-    def _read(self, number: int, effect: Effect) -> None:
+    def _read(self, number: int, effect: Effect, unknown: str = "") -> None:
+        """Note what a call may have done; ``unknown`` is the name of a tool of which nothing is known."""
         if effect is EFFECT_LOOKS:
             return
-        self.any = max(self.any, number)
+        if unknown and effect == EFFECT_CHANGES:
+            tools = self._tools
+            if unknown in tools or len(tools) < MAX_UNKNOWN:
+                tools[unknown] = max(tools.get(unknown, 0), number)
+                return
+        self._any = max(self._any, number)
         if effect == EFFECT_CHANGES:
             self._lasting = max(self._lasting, number)
-            self.world = max(self.world, number)
+            self._world = max(self._world, number)
 
     def since(self, number: int, path: str | None) -> bool:
         """Whether something changed after a call that matters to a look at ``path``, or at anything."""
         self.settle(number)
+        if self._by_unknown() > number:
+            return True
         if path is None:
-            return self.any > number
-        return max(self.world, self._path.get(base(path), 0)) > number
+            return self._any > number
+        return max(self._world, self._known(path)) > number
+
+
+def is_unknown(nature: Nature) -> bool:
+    """Whether neither the kind nor the name of a tool tells what it does."""
+    return nature.kind == "other" and nature.effect is None
 
 
 def decoded(form: int, source: Any, *, is_json: bool) -> Any:

@@ -8,6 +8,7 @@ from loopaudit.hindsight.calls.edits import Files, Move, edit_of, edited_paths, 
 from loopaudit.hindsight.calls.failing import Failed
 from loopaudit.hindsight.calls.outputs import Entry, equal, held_of
 from loopaudit.hindsight.calls.subject import Subject
+from loopaudit.hindsight.calls.wordings import is_evicted
 from loopaudit.hindsight.words import FIRST, RE_EDIT, CallClass
 
 
@@ -18,13 +19,14 @@ class Editing:
     ``returned`` tells that the file went back to it.
     """
 
-    __slots__ = ("_changes", "_files", "evidence", "returned")
+    __slots__ = ("_changes", "_files", "_move", "evidence", "returned")
 
     def __init__(self, changes: Changes) -> None:
         self._changes = changes
         self._files = Files()
         self.evidence = 0
         self.returned = False
+        self._move: Move | None = None
 
     def forget(self) -> None:
         """A person asked for something new: going back may be what was asked for."""
@@ -39,6 +41,7 @@ class Editing:
         arguments = subject.arguments()
         number = subject.call.number
         self.returned = False
+        self._move = None
         usual = replaced_in(arguments) if isinstance(arguments, dict) else None
         if usual is not None:
             path, edit = usual
@@ -61,6 +64,7 @@ class Editing:
 
     def _known(self, move: Move, paths: list[str], number: int) -> CallClass:
         """The class of an edit that made this move."""
+        self._move = move
         if move == "repeated":
             self._changes.settle()
             if self._changes.world <= self.evidence:
@@ -81,10 +85,18 @@ class Editing:
                 self.evidence = entry.last
                 return RE_EDIT
             return None
+        arguments = subject.arguments()
+        if isinstance(arguments, dict) and any(isinstance(v, str) and is_evicted(v) for v in arguments.values()):
+            return CallClass.UNKNOWN  # the recorder let go of what was sent
+        paths = edited_paths(arguments)
+        # Another place in the file may be meant, but only a changed answer or a changed file tells so.
+        touched = any(self._changes.since(entry.last, path) for path in paths) or not paths
         found = self.applied(subject)
         if found != FIRST:
             return found
         self.evidence = entry.last
         if entry.failed:
             return CallClass.RECOVERED
+        if not touched and self._move != "revert" and equal(entry.held, held_of(result)):
+            return RE_EDIT
         return CallClass.RECHECK if equal(entry.held, held_of(result)) else CallClass.INFORMATIVE

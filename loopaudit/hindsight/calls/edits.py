@@ -13,7 +13,8 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from loopaudit.hindsight.calls.ranges import PATH_NAMES, normal_path, patched_paths, path_of
+from loopaudit.hindsight.calls.ranges import PATCHES, PATH_NAMES, normal_path, patched_paths, path_of
+from loopaudit.hindsight.calls.wordings import is_evicted
 
 MAX_STATES: Final = 64
 """States remembered per file; with more the oldest is forgotten."""
@@ -27,7 +28,6 @@ _PAIRS: Final[Mapping[str, str]] = {
     "original": "replacement", "target": "replacement", "SEARCH": "REPLACE",
 }  # fmt: skip
 _CONTENTS: Final = ("content", "contents", "file_text", "text", "new_content", "code_edit", "data", "body")
-_PATCHES: Final = ("patch", "diff", "input", "patch_text", "command", "cmd")
 _LISTS: Final = ("edits", "changes", "replacements", "operations")
 
 Move = Literal["new", "returned", "revert", "repeated"]
@@ -67,8 +67,8 @@ def edit_of(arguments: Any) -> Edit | None:
     for name in _CONTENTS:
         text = arguments.get(name)
         if isinstance(text, str):
-            return Edit(content=hash(text))
-    for name in _PATCHES:
+            return None if is_evicted(text) else Edit(content=hash(text))
+    for name in PATCHES:
         text = arguments.get(name)
         if isinstance(text, list) and text and isinstance(text[-1], str):
             text = text[-1]
@@ -82,7 +82,7 @@ def _pair(arguments: Mapping[str, Any]) -> tuple[int, int] | None:
         new = _PAIRS.get(old)
         if new is not None and isinstance(before, str):
             after = arguments.get(new)
-            if isinstance(after, str):
+            if isinstance(after, str) and not is_evicted(after):
                 return hash(before), hash(after)
     return None
 
@@ -105,7 +105,7 @@ def edited_paths(arguments: Any) -> list[str]:
         path = path_of(arguments)
         if path is not None:
             return [path]
-        for name in _PATCHES:
+        for name in PATCHES:
             text = arguments.get(name)
             if isinstance(text, list) and text and isinstance(text[-1], str):
                 text = text[-1]
@@ -126,7 +126,7 @@ def replaced_in(arguments: dict[str, Any]) -> tuple[str, Edit] | None:
                 path = normal_path(value)
         elif pair is None and isinstance(value, str):
             after = arguments.get(new)
-            if isinstance(after, str):
+            if isinstance(after, str) and not is_evicted(after):
                 pair = hash(value), hash(after)
     return None if path is None or pair is None else (path, Edit((pair,)))
 

@@ -9,6 +9,7 @@ plain may change something.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
@@ -44,6 +45,30 @@ _ASKS: Final = words("search find query lookup ask retrieve recall grep translat
 _WAITS: Final = words("status poll wait await sleep progress")
 _PAUSES: Final = words("sleep wait pause delay")
 """Tools and actions that do nothing but wait."""
+
+_PLANS: Final = words("plan plans todo todos hypothesis hypotheses thought thoughts goal goals")
+_PLANNING: Final = _PLANS | words(
+    """
+    report express state note record share show write set update revise refine change make propose present save rewrite
+    list my the current work task tasks step steps new next discard declare formulate
+    """
+)
+"""The words of tools that write down a plan or a thought: an argument, but no change."""
+
+_ACTS: Final = words(
+    """
+    key keys keypress press click tap type scroll drag swipe hover mouse keyboard input navigate goto go back forward
+    select fill touch hotkey
+    """
+)
+_GUI: Final = words(
+    "computer browser page screen mouse keyboard gui desktop mobile android phone device adb playwright window"
+)
+_SIGHTS: Final = words("screenshot snapshot screen capture zoom look see view image picture dom observe state page")
+_GUI_PROGRAM: Final = regex.lazy(r"\s*(?:\S+=\S+ )?(?:xdotool|ydotool|wtype|cliclick|adb shell input|xte|dotool)\b")
+
+_RUNS: Final = words("exec execute run shell command cmd bash ssh terminal powershell console")
+"""Words in the names of tools that run the command which they are given, here or on another host."""
 
 _WORD: Final = regex.lazy(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _ACTIONS: Final = ("action", "operation", "op", "method", "command", "verb")
@@ -127,6 +152,8 @@ def nature_of(name: str, given: Kind | None = None) -> Nature:
         effect = None if kind == "shell" else EFFECT_CHANGES
         return Nature(kind, effect, False, False, False, has_meta, kind in _VARYING, kind in EDITING_KINDS)
     found = {w.lower() for w in _WORD.findall(plain_name_cased(name))}
+    if found & _PLANS and found <= _PLANNING:
+        return Nature("plan", EFFECT_LOOKS, False, False, False, False, False)
     if found & _CHANGES:
         return Nature(kind, EFFECT_CHANGES, False, False, False, False, False)
     if found & _LOOKS:
@@ -201,6 +228,21 @@ def worded(arguments: Any) -> bool:
     return isinstance(arguments, dict) and not _WORDINGS.isdisjoint(arguments)
 
 
+_PAGES: Final = words(
+    """
+    page page_number pageNumber page_no pageno p offset start skip from cursor after before page_token pageToken
+    next_token nextToken next_cursor nextCursor start_index startIndex marker continuation
+    """
+)
+
+
+def paged(arguments: Any) -> tuple[str, ...] | None:
+    """What a paging call asks for but for its place in the sequence, or ``None`` where no argument names a place."""
+    if not isinstance(arguments, dict) or _PAGES.isdisjoint(arguments):
+        return None
+    return tuple(f"{name}={value}" for name, value in sorted(arguments.items()) if name not in _PAGES)
+
+
 _PROGRAM: Final = regex.lazy(
     r"\s*(?:cd [^\s;&|]{1,300} *(?:&&|;) *)?(?:[A-Za-z_]\w*=\S{0,200} +){0,4}(?:sudo +)?"
     r"([^\s;&|]{1,200})(?: +([a-z][\w-]{0,30}))?"
@@ -232,7 +274,42 @@ def effect_of(name: str, arguments: Any, nature: Nature, kind: Kind) -> Verdict:
         return Verdict(EFFECT_LOOKS)
     if kind in EDITING_KINDS:
         return Verdict(EFFECT_CHANGES)
-    return _by_arguments(arguments, nature)
+    return _by_arguments(name, arguments, nature)
+
+
+def _spoken(name: str, arguments: Any) -> frozenset[str]:
+    """The words of a tool's name, and of the argument that says what it is to do."""
+    found = _words_of(name)
+    if isinstance(arguments, dict):
+        for key in _ACTIONS:
+            word = arguments.get(key)
+            if isinstance(word, str) and len(word) <= 40:
+                return found | _words_of(word)
+    return found
+
+
+@lru_cache(maxsize=512)
+def _words_of(name: str) -> frozenset[str]:
+    """The words of a name in lower case."""
+    return frozenset(w.lower() for w in _WORD.findall(name))
+
+
+def acts_in_gui(name: str, arguments: Any, kind: Kind, command: str | None = None) -> bool:
+    """Whether a call is a key, a click or the like, whose effect only a picture after it shows."""
+    if kind == "shell":
+        return command is not None and _GUI_PROGRAM.match(command) is not None
+    if kind not in ("other", "shell_input"):
+        return False
+    found = _spoken(name, arguments)
+    return not found.isdisjoint(_ACTS) and (not found.isdisjoint(_GUI) or len(found) <= 2)
+
+
+def sees_gui(name: str, arguments: Any, kind: Kind) -> bool:
+    """Whether a call takes a picture or a snapshot of what is on the screen."""
+    if kind not in ("other", "read"):
+        return False
+    found = _spoken(name, arguments)
+    return not found.isdisjoint(_SIGHTS) and found.isdisjoint(_ACTS - {"input", "go"})
 
 
 def effect_of_command(command: str) -> Verdict:
@@ -240,19 +317,23 @@ def effect_of_command(command: str) -> Verdict:
     return cached_judge(command) if len(command) <= 400 else judge(command)
 
 
-def _by_arguments(arguments: Any, nature: Nature) -> Verdict:
+def _by_arguments(name: str, arguments: Any, nature: Nature) -> Verdict:
     effect, waits = nature.effect, nature.waits
     if isinstance(arguments, dict):
-        for name in _SQL:
-            text = arguments.get(name)
+        if "command" in arguments or "cmd" in arguments:
+            command = arguments.get("command", arguments.get("cmd"))
+            if isinstance(command, str) and not _RUNS.isdisjoint(_words_of(name)):
+                return effect_of_command(command)
+        for key in _SQL:
+            text = arguments.get(key)
             if isinstance(text, str):
                 first = text.lstrip("( \n\t")[:16].partition(" ")[0].lower().strip(";\n")
                 if first in _SQL_CHANGES:
                     return Verdict(EFFECT_CHANGES)
                 if first in _SQL_LOOKS and effect is not EFFECT_CHANGES:
                     return Verdict(EFFECT_LOOKS)
-        for name in _ACTIONS:
-            word = arguments.get(name)
+        for key in _ACTIONS:
+            word = arguments.get(key)
             if isinstance(word, str) and len(word) <= 40:
                 found = {w.lower() for w in _WORD.findall(word)}
                 if found and found <= _PAUSES:

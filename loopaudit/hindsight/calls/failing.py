@@ -15,16 +15,25 @@ from loopaudit.hindsight.calls.failures import (
     excerpt,
     failure_of,
     loose,
+    may_be_obstacle,
+    obstacle_of,
     plain_of,
     same_failure,
 )
 from loopaudit.hindsight.calls.subject import Subject
+from loopaudit.hindsight.shell.programs import EFFECT_CHANGES
 
 MAX_FAILING: Final = 256
 """Failing tools remembered per agent."""
 
 MAX_WORDS: Final = 8
 """Failing shell programs that a command is searched for before its own program is looked for."""
+
+MAX_OBSTACLES: Final = 64
+"""Reasons with their places that are remembered per agent."""
+
+FAIR_WAYS: Final = 3
+"""Programs that may meet one obstacle before another try brings nothing."""
 
 MAX_UNREAD: Final = 4096
 """Longest error text, in characters or bytes, that is kept until somebody asks for it; of longer ones an excerpt."""
@@ -77,32 +86,68 @@ class Failed(msgspec.Struct):
 class Failing:
     """What fails for one agent."""
 
-    __slots__ = ("_by_scope", "_words", "last")
+    __slots__ = ("_by_scope", "_obstacles", "_words", "last", "obstacle")
 
     def __init__(self) -> None:
         self._by_scope: dict[str, Failed] = {}
+        self._obstacles: dict[str, tuple[int, int, int]] = {}
+        """What several programs failed of: how many responses did, the last of them, and its call."""
+        self.obstacle = ""
+        """What the last failure was found to repeat, if that was an obstacle of other programs."""
         self._words: dict[str, str] = {}
         """Of failing shell programs, the word that a command has to hold to run the same one, by scope."""
         self.last: Failed | None = None
         """The agent's last failure, if no call of any tool succeeded since."""
 
     def __bool__(self) -> bool:
-        return bool(self._by_scope)
+        return bool(self._by_scope) or bool(self._obstacles)
 
     def clear(self) -> None:
         """A person asked for something new."""
         self._by_scope.clear()
         self._words.clear()
+        self._obstacles.clear()
         self.last = None
+
+    def met(self, subject: Subject, result: Result, batch: int) -> int:
+        """The call before that failed of what this failure tells, by whatever program; 0 for one of the first ways.
+
+        Three different ways around an obstacle are fair.
+        """
+        self.obstacle = ""
+        if not may_be_obstacle(result.source if result.error_source is None else result.error_source):
+            return 0
+        command = subject.command or subject.path() or ""
+        obstacle = obstacle_of(excerpt(error_text(result)), command)
+        if not obstacle:
+            return 0
+        times, last, number = self._obstacles.get(obstacle, (0, -1, 0))
+        if last != batch:
+            if not times and len(self._obstacles) >= MAX_OBSTACLES:
+                self._obstacles.clear()
+            self._obstacles[obstacle] = (times + 1, batch, subject.call.number)
+        if times < FAIR_WAYS:
+            return 0
+        self.obstacle = obstacle
+        return number
+
+    def _overcome(self, subject: Subject) -> None:
+        """A call succeeded; one that changed something at the place of an obstacle has overcome it."""
+        text = subject.command or subject.path() or ""
+        for obstacle in [o for o in self._obstacles if o.partition("\0")[2] in text]:
+            if subject.effect().effect == EFFECT_CHANGES:
+                del self._obstacles[obstacle]
 
     def succeeded(self, subject: Subject) -> None:
         """A call succeeded: its tool (in a shell, its program) fails no more."""
         self.last = None
+        if self._obstacles:
+            self._overcome(subject)
         scopes = self._by_scope
         if not scopes:
             return
         if subject.nature.kind != "shell":
-            scopes.pop(subject.call.name, None)
+            scopes.pop(subject.scope(), None)
             return
         words = self._words
         if len(words) <= MAX_WORDS:

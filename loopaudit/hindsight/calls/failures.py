@@ -17,9 +17,11 @@ import orjson
 
 from loopaudit.core import regex
 from loopaudit.hindsight.calls.noise import remove
-from loopaudit.hindsight.calls.ranges import path_of
+from loopaudit.hindsight.calls.ranges import PATCHES, patched_paths, path_of
 
-Category = Literal["unknown_tool", "invalid_args", "denied", "auth", "outage", "not_found", "no_match", "other"]
+Category = Literal[
+    "unknown_tool", "invalid_args", "unmet", "rejected", "denied", "auth", "outage", "not_found", "no_match", "other"
+]
 
 CURELESS: Final = frozenset({"unknown_tool", "invalid_args", "denied", "auth"})
 """Categories that no repetition and no rewording of the same request can cure."""
@@ -27,6 +29,15 @@ CURELESS: Final = frozenset({"unknown_tool", "invalid_args", "denied", "auth"})
 HEAD: Final = 400
 TAIL: Final = 200
 """Characters of an error text that are looked at, from its beginning and from its end."""
+
+_STOP: Final = regex.lazy(r"[,.:;](?=\s|$)|[`\"]")
+"""Where a first phrase ends; behind it stands what was sent."""
+
+_HEADERS: Final = ("Exit code", "Chunk ID", "Wall time", "Process exited", "Original token", "<session>", "Output:")
+"""How lines begin that a harness puts before the output of a command."""
+
+LEAD: Final = 16
+"""Least characters of a first line that can tell a failure."""
 
 _PIECE: Final = 1024
 """Bytes of a long error text that are decoded, at its beginning and at its end."""
@@ -48,7 +59,21 @@ _CATEGORIES: Final[Mapping[Category, str]] = {
         r"|\b(?:argument|parameter|field|property)s? (?:\S{1,60} )?(?:is |are |was )?(?:required|missing|invalid)\b"
         r"|\brequired (?:parameter|argument|property|field)\b|\bvalidation ?error|inputvalidation|schema validation"
         r"|\b(?:failed|unable|could not|cannot) (?:to )?(?:parse|decode)\b|\bjson ?(?:parse|decode|syntax)"
+        r"|\b(?:malformed|invalid|bad) (?:filter|query|expression|regex|regular expression|patch|hunk|selector|diff)\b"
         r"|unexpected end of json|\bwas missing\b|\bfailed in parsing\b|\bdoes not match the (?:required )?schema\b"
+    ),
+    "unmet": (
+        r"\b(?:has|have|was|were) not (?:yet )?(?:been )?(?:read|opened|viewed|loaded|initiali[sz]ed|connected|started|"
+        r"selected|activated|configured)\b|\bmodified since\b|\bchanged since (?:it was |you |the )?(?:last )?read"
+        r"|\bread (?:it|the file|this file) (?:first|again|before)|\bmust (?:first )?(?:read|view|open|connect|call|"
+        r"start|select|initiali[sz]e|be read|be opened|be viewed)\b|\bnot (?:yet )?(?:connected|initiali[sz]ed)\b"
+        r"|\b(?:connect|call|open|start|select|initiali[sz]e|run) \S{1,60} (?:first|before)\b"
+        r"|\bno (?:active|open|current|running) (?:\S{1,30} )?(?:session|page|tab|browser|connection|project|file)\b"
+    ),
+    "rejected": (
+        r"\bintroduced? (?:a )?new (?:syntax|lint\w{0,4}|type|parse) errors?|\bwould (?:introduce|break|leave) "
+        r"|\bsyntax ?errors? (?:in|after|caused by) (?:your|the|this) (?:\S{1,30} )?(?:edit|patch|change)"
+        r"|\b(?:edit|patch|change)s? (?:was |were |has been |have been )?(?:rejected|reverted|rolled back|not applied)"
     ),
     "outage": (
         r"\b(?:429|502|503|504|529)\b|\btoo many requests\b|\brate.?limit|\bservice unavailable\b|\bbad gateway\b"
@@ -74,7 +99,8 @@ _CATEGORIES: Final[Mapping[Category, str]] = {
         r"\b(?:old_?str(?:ing)?|oldtext|search (?:text|block|string)|string to replace|context|pattern|"
         r"text to replace)\b.{0,80}?\b(?:not found|no match|did not match|could not be found|0 (?:occurrences|matches))"
         r"|\b(?:0|no|multiple|\d{1,6}) (?:occurrences?|matches|match(?:es)? (?:found|of|for the string))\b"
-        r"|\bno match found\b|\bnot unique\b|\bfailed to find (?:expected lines|context)"
+        r"|\bno replacement was (?:performed|made)\b|\bdid not appear verbatim\b"
+        r"|\bno (?:exact )?match found\b|\bnot unique\b|\bfailed to find (?:expected lines|context)"
         r"|\bpatch (?:failed|does not apply|verification failed)|apply_patch verification failed"
     ),
     "not_found": (
@@ -88,6 +114,11 @@ _NEEDLES: Final[Mapping[Category, tuple[str, ...]]] = {
         "invalid", "malformed", "bad ", "unexpected", "unrecognized", "illegal", "missing", "required", "validation",
         "schema", "failed", "unable", "could not", "cannot", "json",
     ),
+    "unmet": (
+        "not been", "not yet", "was not", "were not", "since", "read ", "must ", "connected", "initial", " first",
+        " before", "no active", "no open", "no current", "no running", "has not", "have not",
+    ),
+    "rejected": ("introduc", "would ", "syntax", "rejected", "reverted", "rolled back", "not applied"),
     "outage": (
         "429", "502", "503", "504", "529", "too many", "limit", "unavailable", "gateway", "temporar", "overloaded",
         "later", "retry after", "connection", "econn", "etimedout", "eai_again", "network", "socket hang", "timeout",
@@ -101,13 +132,53 @@ _NEEDLES: Final[Mapping[Category, tuple[str, ...]]] = {
         "denied", "not permitted", "rejected", "blocked", "refused", "declined", "disallowed", "want to", "not allowed",
         "approval", "granted",
     ),
-    "no_match": ("not found", "match", "could not be found", "occurrence", "unique", "to find", "patch"),
+    "no_match": (
+        "not found", "match", "no replacement", "verbatim", "could not be found", "occurrence", "unique", "to find",
+        "patch",
+    ),
     "not_found": ("404", "enoent", "no such", "not exist", "n't exist", "not found", "cannot find", "could not"),
 }  # fmt: skip
 """What a text must hold for the pattern of a category to match; spares most searches. Their order counts."""
 
+_REASON: Final = regex.lazy(
+    r"read-only file ?system|no space left on device|disk quota exceeded|permission denied|operation not permitted"
+    r"|access (?:is )?denied|device or resource busy|\b(?:EROFS|ENOSPC|EACCES|EPERM|EDQUOT|EBUSY)\b",
+    re.IGNORECASE,
+)
+_PATH: Final = regex.lazy(r"(?<![\w.])(?:/[\w.@+-]{1,100}){2,20}")
+
+
+_OBSTACLES: Final = (
+    "ead-only file", "o space left", "quota exceeded", "denied", "not permitted", "resource busy", "EROFS", "ENOSPC",
+    "EACCES", "EPERM", "EDQUOT", "EBUSY",
+)  # fmt: skip
+"""What a text must hold for :data:`_REASON` to match."""
+
+_RAW_OBSTACLES: Final = tuple(words.encode() for words in _OBSTACLES)
+
+
+def may_be_obstacle(source: str | bytes) -> bool:
+    """Whether a result as recorded holds one of the reasons of :func:`obstacle_of`; spares decoding most."""
+    if isinstance(source, bytes):
+        return any(words in source for words in _RAW_OBSTACLES)
+    return any(words in source for words in _OBSTACLES)
+
+
+def obstacle_of(text: str, command: str) -> str:
+    """What stands in the way of any program: the reason of the system, and the place. Empty where that is not told.
+
+    The place is a path in the error text, else in the command, cut to two folders.
+    """
+    reason = _REASON.search(text)
+    if reason is None:
+        return ""
+    paths = _PATH.findall(text) or _PATH.findall(command)
+    return f"{reason.group().lower()}\0{'/'.join(paths[-1].split('/')[:3])}" if paths else ""
+
+
 _SAYS_NOTHING: Final = regex.lazy(
-    r"(?:\W|\b(?:error|failed|failure|command|process|shell|program|exited|returned|terminated|finished|completed|with|exit|return|"
+    r"(?:\W|\b(?:error|failed|failure|command|process|shell|program|exited|returned|terminated|finished|completed"
+    r"|with|exit|return|"
     r"status|code|non|zero|no|output|empty|stdout|stderr|the|and|returncode|exit_code)\b|\d)*+",
     re.IGNORECASE,
 )
@@ -193,7 +264,20 @@ def plain_of(text: str, arguments: Any) -> tuple[str, bool]:
 
 def loose(plain: str) -> str:
     """A text that differs between two failures only if they are different ones, whatever their category."""
-    return _DIGITS.sub("0", _SPACE.sub(" ", plain).strip())
+    return _DIGITS.sub("0", _SPACE.sub(" ", lead(plain)).strip())
+
+
+def lead(plain: str) -> str:
+    """The first phrase of an error text that says more than how the command ended, or all of it if there is none."""
+    position = 0
+    while position < len(plain):
+        end = plain.find("\n", position)
+        end = len(plain) if end < 0 else end
+        if end - position >= LEAD and not plain.startswith(_HEADERS, position):
+            stop = _STOP.search(plain, position + LEAD, end)
+            return plain[position : end if stop is None else stop.start()]
+        position = end + 1
+    return plain
 
 
 def failure_of(text: str, arguments: Any, *, denied: bool = False, known: tuple[str, bool] | None = None) -> Failure:
@@ -207,6 +291,8 @@ def failure_of(text: str, arguments: Any, *, denied: bool = False, known: tuple[
         # Positions in broken JSON and counts of missing fields vary with the text sent.
         plain = _DIGITS.sub("0", plain)
     target, place = _target(arguments)
+    if category in ("no_match", "rejected"):
+        plain = lead(plain)  # behind it stands what was sent
     plain = _SPACE.sub(" ", plain).strip()
     if category == "other" and _SAYS_NOTHING.fullmatch(plain):
         plain = ""
@@ -241,16 +327,32 @@ _PLACES: Final = (
     "name",
     "number",
 )
+_CODE: Final = regex.lazy(r"\s*[\w.]{1,60}\(\s*(?:\w{1,30} ?= ?)?['\"]([^'\"\n]{1,300})['\"]")
+"""A function call with a text as its first argument."""
+
 _HOST: Final = regex.lazy(r"[a-z][a-z0-9+.-]{0,20}://([^/?#\s]{1,200})", re.IGNORECASE)
 
 
 def _target(arguments: Any) -> tuple[str | None, str | None]:
     """What the arguments of a call are about, and the host or the id in it."""
+    if isinstance(arguments, str):
+        return "\0".join(patched_paths(arguments)) or None, None
     if not isinstance(arguments, dict):
         return None, None
     path = path_of(arguments)
+    if path is None:
+        for name in PATCHES:
+            patch = arguments.get(name)
+            if isinstance(patch, list) and patch:
+                patch = patch[-1]
+            if isinstance(patch, str) and (paths := patched_paths(patch)):
+                return "\0".join(paths), None
     if path is not None and "://" not in path:
         return path, None
+    if path is None and isinstance(code := arguments.get("code", arguments.get("command")), str):
+        match = _CODE.match(code)
+        if match is not None:
+            return match.group(1), None
     names = [n for n in _PLACES if n in arguments] or [n for n in arguments if n.endswith(("_id", "Id", "_name"))]
     for name in names:
         value = arguments[name]
@@ -272,6 +374,8 @@ def same_failure(failure: Failure, earlier: Failure, *, same_tool: bool = True) 
         return False  # an exit code alone does not say what failed
     if failure.category in CURELESS:
         return True
+    if failure.category in ("unmet", "rejected"):
+        return failure.target == earlier.target
     if failure.category in ("not_found", "no_match") or failure.names_target:
         return failure.target is not None and failure.target == earlier.target
     return failure.place == earlier.place or not same_tool

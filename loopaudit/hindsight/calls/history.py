@@ -24,17 +24,48 @@ from typing import Final
 
 from loopaudit.core.events import TOKEN_LIMIT, Call, Result
 from loopaudit.core.failure_words import says_failure
-from loopaudit.hindsight.calls.answers import Answers
+from loopaudit.hindsight.calls.answers import Answers, without_echo
 from loopaudit.hindsight.calls.changes import Changes
 from loopaudit.hindsight.calls.editing import Editing
-from loopaudit.hindsight.calls.effects import EDITING_KINDS, PATCH_COMMAND, Identity, Natures, worded
+from loopaudit.hindsight.calls.effects import (
+    EDITING_KINDS,
+    PATCH_COMMAND,
+    Identity,
+    Natures,
+    acts_in_gui,
+    paged,
+    sees_gui,
+    worded,
+)
 from loopaudit.hindsight.calls.failing import Failed, Failing, alike
 from loopaudit.hindsight.calls.failures import Failure
-from loopaudit.hindsight.calls.outputs import Entry, Held, Outputs, differences, digest_of
+from loopaudit.hindsight.calls.outputs import (
+    Entry,
+    Held,
+    Outputs,
+    appended_to,
+    begins_with,
+    differences,
+    head_of,
+    held_of,
+    is_bracketed,
+    put_before,
+    text_of,
+)
 from loopaudit.hindsight.calls.ranges import ReadRange, read_range
 from loopaudit.hindsight.calls.requests import asks_for_patience, runs_asked
 from loopaudit.hindsight.calls.shown import Shown
 from loopaudit.hindsight.calls.subject import Subject
+from loopaudit.hindsight.calls.wordings import (
+    MAX_EVICTED,
+    MAX_NOTICE,
+    is_evicted,
+    is_notice,
+    is_placeholder,
+    may_refuse_edit,
+    rejects,
+    shows_trouble,
+)
 from loopaudit.hindsight.shell.programs import EFFECT_CHANGES, EFFECT_LOOKS
 from loopaudit.hindsight.words import FIRST, RECHECK, UNKNOWN, CallClass
 
@@ -43,6 +74,9 @@ GENERATION: Final = 2048
 
 MAX_NEWS: Final = 8
 """New results of one call in a row after which older ones are no longer compared."""
+
+_REFUSABLE: Final = EDITING_KINDS | {"other", "shell"}
+"""Kinds of tools of which a result without a flag may be a refusal."""
 
 _NEWS: Final = (CallClass.INFORMATIVE, CallClass.RECOVERED)
 
@@ -55,13 +89,19 @@ class History:
     recheck; ``redo`` that a compaction had excused an equal call before; ``returned`` that an
     edit went back to a known state; ``constant`` counts further questions with the same
     answer; ``asked_range`` is what the last read without an equal call before asked for.
+    ``failed`` tells that the call failed, by its flag or, for a call that should change
+    something, by its words; ``fruitless`` that a change was answered as the one before it,
+    with words of trouble; ``sibling`` that an equal call stood in the same response;
+    ``kept_kind`` that a new result is the old one with something behind it, or a failure as
+    the old one was. ``seen`` is the last look at a screen that showed another one.
     ``subject`` is the call itself.
     """
 
     __slots__ = (
-        "_answers", "_current", "_editing", "_failing", "_moved", "_old", "_outputs", "_shown", "_young",
-        "asked_range", "changed", "changes", "constant", "epoch", "evidence", "noise", "patient", "redo", "returned",
-        "runs_asked", "subject", "turn",
+        "_answers", "_current", "_editing", "_failing", "_moved", "_old", "_outcomes", "_outputs", "_patient",
+        "_request", "_runs", "_shown", "_stands", "_young", "asked_range", "changed", "changes", "constant",
+        "epoch", "evidence", "failed", "fruitless", "kept_kind", "noise", "paging", "redo", "returned", "seen",
+        "sibling", "subject", "turn",
     )  # fmt: skip
 
     def __init__(self, outputs: Outputs, natures: Natures) -> None:
@@ -72,14 +112,18 @@ class History:
         self._current: Failed | None = None
         self._moved = False
         """Whether the last call had another result than its equal just before."""
+        self._stands: Held | None = None
+        """The earlier result that stays the one to compare with, where the last one only pointed to it."""
         self._answers = Answers()
+        self._outcomes = Answers()
         self._shown = Shown()
         self.changes = Changes()
         self._editing = Editing(self.changes)
         self.subject = Subject(natures)
         self.turn = 0
-        self.runs_asked = 1
-        self.patient = False
+        self._request = ""
+        self._runs = 1
+        self._patient: bool | None = False
         self.epoch = 0
         self.evidence = 0
         self.noise: tuple[str, ...] = ()
@@ -88,6 +132,12 @@ class History:
         self.returned = False
         self.constant = 0
         self.asked_range: ReadRange | None = None
+        self.failed = False
+        self.sibling = False
+        self.fruitless = False
+        self.kept_kind = False
+        self.seen = 0
+        self.paging = False
 
     def asked(self, request: str = "") -> None:
         """A person asked for something: whatever is looked at again now is justified once.
@@ -96,11 +146,26 @@ class History:
         looking makes every repeat a wait.
         """
         self.turn += 1
-        self.runs_asked = runs_asked(request)
-        self.patient = asks_for_patience(request)
+        self._request = request
+        self._runs = 0
+        self._patient = None
         self._editing.forget()
         self._failing.clear()
         self._answers.clear()
+
+    @property
+    def runs_asked(self) -> int:
+        """How many runs of one call the person asked for. Requests are read when a call is repeated; most never are."""
+        if not self._runs:
+            self._runs = runs_asked(self._request)
+        return self._runs
+
+    @property
+    def patient(self) -> bool:
+        """Whether the person asked to keep looking."""
+        if self._patient is None:
+            self._patient = asks_for_patience(self._request)
+        return self._patient
 
     def compacted(self) -> None:
         """Earlier results may have left the agent's context."""
@@ -109,6 +174,11 @@ class History:
     def failure(self) -> Failure | None:
         """What identifies the failure of the last call, if it failed."""
         return None if self._current is None else self._current.failure()
+
+    @property
+    def obstacle(self) -> str:
+        """What the last failure was found to repeat, if other programs had failed of it."""
+        return self._failing.obstacle
 
     # -- one call --------------------------------------------------------------------------
 
@@ -120,11 +190,19 @@ class History:
             self.evidence = self.constant = 0
             self.noise = ()
             self.redo = self.returned = False
+        self.failed = self.sibling = self.fruitless = self.paging = False
         result = call.result
         if result is None or result.status == "cancelled":
             return UNKNOWN
-        source = result.source
-        held: Held = source if len(source) <= TOKEN_LIMIT else digest_of(source)
+        held: Held = result.source
+        if result.error_source is not None or len(held) > TOKEN_LIMIT:
+            held = held_of(result)
+        if len(held) <= MAX_EVICTED and is_bracketed(held) and is_evicted(text_of(held) or ""):
+            return UNKNOWN  # the recorder let go of the result
+        failed = result.failed
+        if not failed and result.level is None and self.subject.nature.kind in _REFUSABLE:
+            failed = self._rejected(result)
+        self.failed = failed
         young = self._young
         entry = young.get(identity)
         if entry is None and self._old:
@@ -133,7 +211,6 @@ class History:
                 young[identity] = entry
         if entry is None:
             number = call.number
-            failed = result.failed
             entry = Entry(number, batch, number, failed, held, self.turn, self.epoch)
             found = self._new_failure(result, batch) if failed else self._novel(entry)
             if len(young) >= GENERATION:
@@ -141,8 +218,11 @@ class History:
                 young = self._young
             young[identity] = entry
         else:
+            self.sibling = entry.batch == batch
             found = self._again(result, entry, held, batch)
-            entry.again(call.number, batch, result.failed, held, moved=self._moved, news=found in _NEWS)
+            if self._stands is not None:
+                held, self._stands = self._stands, None
+            entry.again(call.number, batch, self.failed, held, moved=self._moved, news=found in _NEWS)
             entry.in_turn = entry.in_turn + 1 if entry.turn == self.turn else 1
             entry.turn, entry.epoch = self.turn, self.epoch
         self._outputs.keep(entry)
@@ -159,11 +239,14 @@ class History:
         failing.last = None
         if failing:
             failing.succeeded(subject)
+        if kind == "other":
+            self._look_around(entry)
         if kind == "read":
             return self._read(read_range(subject.arguments()), entry)
         if nature.informs:
-            if nature.rewordable and worded(subject.arguments()):
-                self.constant = self._answers.again(subject.call.name, entry.held, entry.last, entry.batch)
+            if nature.rewordable and not self.paging and worded(subject.arguments()):
+                answer = without_echo(entry.held, subject.arguments())
+                self.constant = self._answers.again(subject.call.name, answer, entry.last, entry.batch)
                 self.evidence = self._answers.first if self.constant else 0
             return FIRST
         if kind == "shell":
@@ -184,9 +267,35 @@ class History:
             return found
         if kind == "ask":
             self.asked()
-        elif nature.effect is not EFFECT_LOOKS or kind == "other":
+        elif (nature.effect is not EFFECT_LOOKS or kind == "other") and not self._same_outcome(entry):
             self.changes.note(subject.call, None, nature, kind)
         return FIRST
+
+    def _look_around(self, entry: Entry) -> None:
+        """Note a picture of a screen, and count the pages of a listing that are one and the same."""
+        subject = self.subject
+        call = subject.call
+        if self.subject.nature.effect is EFFECT_CHANGES:
+            return
+        arguments = subject.arguments()
+        place = paged(arguments)
+        if place is not None:
+            name = "\0".join((call.name, *place))
+            self.constant = self._answers.again(name, entry.held, entry.last, entry.batch)
+            self.evidence = self._answers.first if self.constant else 0
+            self.paging = self.constant > 0
+        if sees_gui(call.name, arguments, "other") and not self._answers.again(
+            f"\0screen {call.name}", entry.held, entry.last, entry.batch
+        ):
+            self.seen = call.number
+
+    def _same_outcome(self, entry: Entry) -> bool:
+        """Whether a changing tool answers other arguments as the last ones, and speaks of trouble: a rejection."""
+        if self.subject.nature.kind != "other":
+            return False
+        again = self._outcomes.again(self.subject.call.name, entry.held, entry.last, entry.batch)
+        self.fruitless = again > 0 and shows_trouble(text_of(entry.held) or "")
+        return self.fruitless
 
     def _read(self, asked: ReadRange | None, entry: Entry) -> CallClass:
         if asked is None:
@@ -223,6 +332,10 @@ class History:
                 found = CallClass.SAME_FAILURE
                 break
         subject = self.subject
+        if subject.kind == "shell" or subject.kind in EDITING_KINDS:
+            met = self._failing.met(subject, result, batch)
+            if met and found == FIRST:
+                self.evidence, found = met, CallClass.SAME_FAILURE
         if subject.kind == "shell":
             # What failed may still have changed something.
             self.changes.note(subject.call, subject.command, subject.nature, subject.kind)
@@ -233,11 +346,12 @@ class History:
     def _again(self, result: Result, entry: Entry, held: Held, batch: int) -> CallClass:
         subject = self.subject
         kind = subject.tell_kind()
-        failed = result.failed
+        failed = self.failed
         if failed:
             self._note_failure(result, batch)
         else:
             self._failing.succeeded(subject)
+        self.kept_kind = False
         self.evidence = entry.last
         self._moved = True
         self.changed = False
@@ -247,13 +361,26 @@ class History:
                 self.evidence, self.returned = self._editing.evidence, self._editing.returned
                 self.changed = True
                 return found
-        if entry.failed == failed and self._alike(entry.held, held, result):
+        if entry.failed == failed and self._alike(entry.held, held):
             self._moved = False
             return self._known(entry, entry.last)
+        if self._points_back(entry, held):
+            self._moved = False
+            self._stands = entry.held
+            self.failed = entry.failed
+            return self._known(entry, entry.last)
+        if sees_gui(subject.call.name, subject.arguments(), kind):
+            self.seen = subject.call.number
+        self.kept_kind = (failed and entry.failed) or begins_with(held, entry.held)
+        if not self.kept_kind and not failed and rejects(head_of(result.source)):
+            before = None if isinstance(entry.held, tuple) else head_of(entry.held)
+            self.kept_kind = before is not None and rejects(before)  # another refusal, though none is flagged
         verdict = subject.effect()
+        if verdict.effect == EFFECT_LOOKS and not verdict.waits and not failed and not entry.failed:
+            self.changes.witness(entry.last, subject.path(), same=False)
         if not verdict.waits and not (entry.failed and not failed) and entry.news < MAX_NEWS:
             for older, number, older_failed in reversed(entry.older or []):
-                if older_failed == failed and self._alike(older, held, result):
+                if older_failed == failed and self._alike(older, held):
                     self.evidence = number
                     if verdict.effect == EFFECT_CHANGES or self.changes.since(number, subject.path()):
                         self.changed = True
@@ -268,9 +395,40 @@ class History:
             self.asked()
         return CallClass.RECOVERED if entry.failed and not failed else CallClass.INFORMATIVE
 
-    def _alike(self, before: Held, held: Held, result: Result) -> bool:
+    def _acts(self) -> bool:
+        subject = self.subject
+        return acts_in_gui(subject.call.name, subject.arguments(), subject.nature.kind, subject.command)
+
+    def _rejected(self, result: Result) -> bool:
+        """Whether a call that should change something tells in words that it did not."""
+        subject = self.subject
+        nature = subject.nature
+        if nature.kind == "shell":
+            command = subject.command or ""
+            if not ("edit" in command or "patch" in command) or not may_refuse_edit(result.source):
+                return False
+        elif nature.kind not in EDITING_KINDS and (nature.kind != "other" or nature.effect is EFFECT_LOOKS):
+            return False
+        return rejects(head_of(result.source))
+
+    def _points_back(self, entry: Entry, held: Held) -> bool:
+        """Whether a result is that of the equal call before, with a notice behind it, or a placeholder for it."""
+        added = appended_to(entry.held, held)
+        if added is None:
+            added = put_before(entry.held, held)
+        if added is not None:
+            if not is_notice(added):
+                return False
+            self.noise = ("notice",)
+            return True
+        if len(held) > MAX_NOTICE or isinstance(held, tuple) or not is_placeholder(text_of(held) or ""):
+            return False
+        self.noise = ("placeholder",)
+        return True
+
+    def _alike(self, before: Held, held: Held) -> bool:
         """Whether two results tell the same; ``noise`` names what they differ in."""
-        names = differences(before, held, result)
+        names = differences(before, held)
         self.noise = names or ()
         return names is not None
 
@@ -278,7 +436,12 @@ class History:
         """The class of a result that call ``number`` had already."""
         self.evidence = number
         path = self.subject.path()
+        if not self.failed and kind_looks(self.subject):
+            self.changes.witness(number, path, same=True)
         if entry.turn != self.turn or entry.in_turn < self.runs_asked:
+            return RECHECK
+        if self.seen > number and not self.failed and self._acts():
+            self.changed = True  # the screen was another after it than before
             return RECHECK
         if self.changes.since(number, path):
             self.changed = True
@@ -293,3 +456,9 @@ class History:
             return RECHECK
         self.redo = entry.redone_at >= 0
         return CallClass.REDUNDANT_NOISE if self.noise else CallClass.REDUNDANT
+
+
+def kind_looks(subject: Subject) -> bool:
+    """Whether a call only looks and waits for nothing, so that its result tells whether something changed."""
+    verdict = subject.effect()
+    return verdict.effect == EFFECT_LOOKS and not verdict.waits

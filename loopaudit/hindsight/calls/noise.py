@@ -73,11 +73,14 @@ PATTERNS: Final[Mapping[str, str]] = {
     ),
     "temporary path": (
         r"(?:/private)?(?:/var/tmp|/tmp|/var/folders|/dev/shm)/[^\s\"':;,)\]]{1,200}"
+        r"|(?<=saved to: )[^\n]{1,300}"
+        r"|/tool-results/[^\s\"':;,)\]]{1,200}"
         r"|\b(?:screenshot|screen|capture|shot|snapshot|frame)[_-]?[\d_-]{1,32}\.(?:png|jpe?g|webp|html|txt|json)\b"
         r"|\b[a-z]:\\[^\s\"':;,)]{0,100}\\temp\\[^\s\"':;,)]{1,100}|\btmp[._-]?(?=[a-z_]{0,15}\d)[a-z0-9_]{6,16}\b"
     ),
     "request id": (
-        r"\b(?:x-)?(?:request|req|trace|span|correlation|transaction|message|msg|event|response|log|ray|nonce|random|uid|uuid|etag)"
+        r"\b(?:x-)?(?:request|req|trace|span|correlation|transaction|message|msg|event|response|log|ray|nonce"
+        r"|random|uid|uuid|etag)"
         rf"(?:[_ -]?(?:id|key))?{_IS}[\"']?(?=[a-z_-]{{0,63}}[0-9])[a-z0-9_-]{{8,64}}\b"
         r"|\bid=?[\"']?[ ]?[:=][ ]?[\"'](?=[g-z_-]{0,31}[0-9a-f])[0-9a-f]{12,64}\b"
         r"|\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"
@@ -96,7 +99,10 @@ _NEEDLES: Final[Mapping[str, tuple[str, ...]]] = {
         "req", "trace", "span", "correlation", "transaction", "message", "msg", "event", "resp", "log", "ray", "nonce",
         "random", "uid", "etag", "chunk", "call_", "chatcmpl_", "evt_",
     ),
-    "temporary path": ("tmp", "/var/folders/", "/dev/shm/", "screen", "capture", "shot", "frame", "\\temp\\"),
+    "temporary path": (
+        "tmp", "/var/folders/", "/dev/shm/", "saved to: ", "/tool-results/", "screen",
+        "capture", "shot", "frame", "\\temp\\",
+    ),
     "address": ("0x",),
     "counter": ("attempt", "retr", "try", "tries", "request", "call", "invocation", "time"),
     "pid": ("pid", "process", "tid", "thread_id", "thread id"),

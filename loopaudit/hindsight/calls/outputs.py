@@ -67,8 +67,10 @@ class Entry(msgspec.Struct, gc=False):
 
 
 def held_of(result: Result) -> Held:
-    """A result in the form in which it is kept."""
+    """A result in the form in which it is kept; a separate error text is part of it."""
     source = result.source
+    if result.error_source is not None and result.has_error:
+        source = f"{result.error_source}\n{result.output}"
     if len(source) > TOKEN_LIMIT:
         return digest_of(source)
     return source
@@ -109,11 +111,60 @@ def text_of(held: Held) -> str | None:
     return held if isinstance(held, str) else decode_text(held)
 
 
-def differences(before: Held, held: Held, result: Result) -> tuple[str, ...] | None:
-    """The names of the noise in which a result differs from an earlier one.
+def head_of(source: str | bytes) -> str:
+    """The first 1,000 characters of a result as recorded, or a few less."""
+    if isinstance(source, str):
+        return source[:1000]
+    if len(source) <= 1000 or source[:1] != b'"':
+        return decode_text(source)
+    end = source.rfind(b" ", 1, 1000)  # a blank is part of no escape and of no other character
+    return decode_text(source[:end] + b'"') if end > 0 else decode_text(source)
 
-    Empty for equal results, ``None`` for results that differ in more than noise. ``held`` is
-    ``result`` as it is kept.
+
+def is_bracketed(held: Held) -> bool:
+    """Whether a kept result begins like a remark of a harness; spares decoding most."""
+    if isinstance(held, tuple):
+        return False
+    return held[:1] in ("[", "<", "(", "\u2026") if isinstance(held, str) else held[1:2] in (b"[", b"<", b"(", b"\xe2")
+
+
+def begins_with(held: Held, before: Held) -> bool:
+    """Whether a result is an earlier one with something behind it."""
+    return appended_to(before, held) is not None
+
+
+def appended_to(before: Held, held: Held) -> str | None:
+    """What stands behind an earlier result in a new one that begins with it; ``None`` if it does not, or is unknown."""
+    if isinstance(before, tuple) or isinstance(held, tuple) or len(before) >= len(held):
+        return None
+    if isinstance(before, bytes) and isinstance(held, bytes):
+        # Most new results differ in their first bytes; they need not be decoded.
+        probe = min(len(before) // 2, 32)
+        if before[:probe] != held[:probe]:
+            return None
+    known, now = text_of(before), text_of(held)
+    if known is None or now is None:
+        return None
+    known = known.rstrip()
+    return now[len(known) :] if known and now.startswith(known) else None
+
+
+def put_before(before: Held, held: Held) -> str | None:
+    """What stands before an earlier result in a new one that ends with it; ``None`` if it does not, or is unknown."""
+    if isinstance(before, tuple) or isinstance(held, tuple) or not 8 <= len(before) < len(held):
+        return None
+    if isinstance(before, bytes) and isinstance(held, bytes) and before[-8:] != held[-8:]:
+        return None
+    known, now = text_of(before), text_of(held)
+    if known is None or now is None:
+        return None
+    return now[: -len(known)] if known.strip() and now.endswith(known) else None
+
+
+def differences(before: Held, held: Held) -> tuple[str, ...] | None:
+    """The names of the noise in which a result differs from an earlier one, both as they are kept.
+
+    Empty for equal results, ``None`` for results that differ in more than noise.
     """
     if equal(before, held):
         return ()
@@ -128,8 +179,8 @@ def differences(before: Held, held: Held, result: Result) -> tuple[str, ...] | N
     known = text_of(before)
     if known is None or len(known) > MAX_TEXT:
         return None
-    now = result.output
-    return same_but_for_noise(known, now) if len(now) <= MAX_TEXT else None
+    now = text_of(held)
+    return same_but_for_noise(known, now) if now is not None and len(now) <= MAX_TEXT else None
 
 
 def _other_lines(before: bytes, held: bytes) -> bool:

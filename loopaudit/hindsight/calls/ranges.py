@@ -16,6 +16,7 @@ import msgspec
 
 from loopaudit.core import regex
 from loopaudit.core.failure_words import says_failure
+from loopaudit.hindsight.calls.wordings import PERSISTED, content_of
 
 END: Final = 1 << 40
 """Stands for the end of a file whose length is not known."""
@@ -51,7 +52,15 @@ PATH_NAMES: Final = frozenset(name for name, role in _ROLES.items() if role == _
 """Arguments that name the file which a tool looks at or changes."""
 
 _SPAN: Final = regex.lazy(r"\s*\[?\s*(\d{1,9})\s*[-,:]\s*(-?\d{1,9})\s*\]?\s*")
-_PATCHED: Final = regex.lazy(r"^(?:\*\*\* (?:Update|Add|Delete) File: |\+\+\+ (?:b/)?)([^\n\t]{1,500})", re.MULTILINE)
+_PATCHED: Final = regex.lazy(
+    r"^(?:\*\*\* (?:(?:Update|Add|Delete|Modify|Move|Edit|Replace)(?: File)?: ?|Update )|\+\+\+ (?:b/)?"
+    r"|diff --git a/\S{1,500} b/)"
+    r"([^\n\t]{1,500})",
+    re.MULTILINE,
+)
+
+PATCHES: Final = ("patch", "diff", "input", "patch_text", "patchText", "patch_content", "command", "cmd")
+"""Arguments that may hold a patch."""
 
 
 class ReadRange(msgspec.Struct, frozen=True, gc=False):
@@ -190,7 +199,7 @@ def glimpse_of(source: str | bytes) -> Glimpse:
     """A glimpse of an output as recorded: text, or the JSON bytes of one, not decoded."""
     if isinstance(source, str):
         return Glimpse(source[:200], source[-300:], source.count("\n"))
-    head = source[:200].decode("utf-8", "replace").replace("\\n", "\n")
+    head = source[source[:1] == b'"' : 200].decode("utf-8", "replace").replace("\\n", "\n")
     tail = source[-300:].decode("utf-8", "replace").replace("\\n", "\n").replace("\\t", "\t").rstrip('"')
     return Glimpse(head, tail, source.count(b"\\n"))
 
@@ -246,7 +255,7 @@ class Coverage:
 
         Without a glimpse of the output, only a range with both ends counts as shown.
         """
-        if seen is not None and says_failure(seen.head):
+        if seen is not None and (says_failure(content_of(seen.head)) or PERSISTED in seen.head):
             return
         first, last = asked.first, asked.last
         if last != END:

@@ -40,6 +40,8 @@ class _Shown(msgspec.Struct):
     coverage: Coverage = msgspec.field(default_factory=Coverage)
     before: Coverage | None = None
     fresh: list[tuple[ReadRange, Entry]] = msgspec.field(default_factory=list)
+    reads: list[tuple[ReadRange, int]] = msgspec.field(default_factory=list)
+    """The last reads of the file, oldest first, with their calls."""
 
 
 _Once = tuple[ReadRange, Entry, int, int, int]
@@ -47,7 +49,7 @@ _Once = tuple[ReadRange, Entry, int, int, int]
 
 
 class Shown:
-    """The lines that one agent has seen. ``evidence`` is the last read of the file before."""
+    """The lines that one agent has seen. ``evidence`` is the read that showed what is read again."""
 
     __slots__ = ("_files", "evidence", "redo")
 
@@ -73,9 +75,13 @@ class Shown:
         if isinstance(file, tuple):
             before, known, batch, turn, epoch = file
             files[path] = file = _Shown(known.first, batch, turn, epoch, known.first, fresh=[(before, known)])
+            file.reads.append((before, known.first))
         found = self._judge(file, asked, changes, entry)
-        self.evidence = file.last
+        self.evidence = _shown_by(file, asked)
         file.last = entry.last
+        if len(file.reads) == MAX_FRESH:
+            del file.reads[0]
+        file.reads.append((asked, entry.last))
         if len(file.fresh) < MAX_FRESH:
             file.fresh.append((asked, entry))
         return found
@@ -111,3 +117,14 @@ class Shown:
         """A file turned out to be another than the one that was shown."""
         self._files.pop(path, None)
         self._files.pop(f"\0{path}", None)
+
+
+def _shown_by(file: _Shown, asked: ReadRange) -> int:
+    """The newest read of a file that asked for all these lines, else for some of them, else for any."""
+    for earlier, number in reversed(file.reads):
+        if earlier.first <= asked.first and asked.last <= earlier.last:
+            return number
+    for earlier, number in reversed(file.reads):
+        if earlier.first <= asked.last and asked.first <= earlier.last:
+            return number
+    return file.last

@@ -149,9 +149,11 @@ class Subject:
         return kind in ("think", "plan")
 
     def scope(self) -> str:
-        """What has to succeed for a failure to be over: the tool; in a shell, the program."""
+        """What has to succeed for a failure to be over: the tool; in a shell the program, of an editor its command."""
         if self.nature.kind == "shell":
             return f"{self.call.name}\0{program_of(self.command or '')}"
+        if self.nature.varies and self.has_any(_TELLS_EDIT):
+            return f"{self.call.name}\0{self.arguments()['command']}"
         return self.call.name
 
     def shown(self) -> ReadRange | None:

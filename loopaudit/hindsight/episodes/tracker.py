@@ -12,14 +12,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from loopaudit.core import regex
 from loopaudit.core.events import Batch, Call, seconds
 from loopaudit.core.failure_words import says_failure
 from loopaudit.core.findings import Episode
-from loopaudit.hindsight.calls.failures import CURELESS, Category
+from loopaudit.hindsight.calls.effects import Nature
+from loopaudit.hindsight.calls.failures import CURELESS, Category, category_of
 from loopaudit.hindsight.calls.history import History
+from loopaudit.hindsight.calls.outputs import head_of
+from loopaudit.hindsight.calls.wordings import content_of, rejects, shows_end, shows_finish, shows_no_wait
 from loopaudit.hindsight.episodes.verdict import (
     MAX_NOVEL,
     MAX_SEQUENCE,
+    STALE_BUDGET,
     UNIT_READ,
     Group,
     Member,
@@ -28,10 +33,16 @@ from loopaudit.hindsight.episodes.verdict import (
     need_of,
     verdict,
 )
-from loopaudit.hindsight.shell.programs import EFFECT_CHANGES
+from loopaudit.hindsight.shell.programs import EFFECT_CHANGES, Verdict
 from loopaudit.hindsight.words import FIRST, RECHECK, UNKNOWN, CallClass
 
 MAX_MEMBERS: Final = 256
+
+STRAY: Final = 5
+"""Calls behind one repeat after which another repeated call begins a stretch of its own."""
+
+AT_ONCE: Final = 1.0
+"""Seconds within which a tool that should wait has not waited."""
 
 
 class Tracker:
@@ -41,7 +52,7 @@ class Tracker:
     of calls without news that turned out to be a wait or a retry.
     """
 
-    __slots__ = ("_history", "_in_batch", "_open", "_suspended", "_waited", "agent", "found", "session")
+    __slots__ = ("_history", "_in_batch", "_open", "_over", "_suspended", "_waited", "agent", "found", "session")
 
     def __init__(
         self,
@@ -55,6 +66,8 @@ class Tracker:
         self._open: Stretch | None = None
         self._in_batch = False
         self._suspended = False
+        self._over = False
+        """A look has shown that what is waited for is over, and nothing has changed since."""
         self._waited = waited
         self.session = session
         self.agent = agent
@@ -101,6 +114,7 @@ class Tracker:
 
     def turn(self) -> None:
         """A person wrote. A loop that goes on as if nothing was said is still one loop."""
+        self._over = False
         stretch = self._open
         if stretch is None or self._suspended:
             return
@@ -137,11 +151,12 @@ class Tracker:
                 ended = "answered"
         elif ended == "moved_on" and stretch.guard:
             ended = "recorded_guard"
-        if is_wait(stretch, ended):
-            self._waited(stretch.numbers)
+        self._waited_if_wait(stretch, ended)
         outcome = verdict(stretch, ended)
         if outcome is None:
             return
+        if outcome.kind == "stale_wait":
+            self._waited(stretch.numbers[:STALE_BUDGET])  # a wait that went stale was one at first
         episode = Episode(
             kind=outcome.kind,
             session=self.session,
@@ -150,7 +165,7 @@ class Tracker:
             last_call=stretch.last,
             unit=outcome.unit,
             laps=outcome.laps,
-            calls=stretch.calls,
+            calls=stretch.calls or stretch.excused,
             ended=ended,
             line=stretch.line,
             tokens=stretch.tokens,
@@ -160,35 +175,60 @@ class Tracker:
         )
         self.found.append((episode, by))
 
+    def _waited_if_wait(self, stretch: Stretch, ended: str = "moved_on") -> None:
+        if is_wait(stretch, ended):
+            self._waited(stretch.numbers)
+
     # -- calls without news ----------------------------------------------------------------
 
     def _repeat(self, stretch: Stretch, call: Call, found: CallClass, batch: Batch) -> None:
         history = self._history
         effect = history.subject.effect()
-        if effect.only_waits:
+        at_once = effect.waits and returned_at_once(call, history.subject.nature)
+        if effect.only_waits and not at_once:
             stretch.waited += 1
+            self._waited([call.number])  # a pause brings nothing and is not there to bring anything
             return
         strong = found.idle or (history.constant > 0 and found != RECHECK)
         member = self._member(stretch, call, found)
         if member is None:
             return
-        if found == CallClass.RE_EDIT and call.failed and not stretch.strong:
+        if found == CallClass.RE_EDIT and history.failed and not stretch.strong:
             # Sending an applied edit again once is an honest mistake.
             strong = False
-        sibling = member.batch == batch.index
+        sibling = history.sibling or member.batch == batch.index
         member.batch = batch.index
+        if strong and stretch.strong and not member.strong and not sibling and is_stray(stretch):
+            self._waited_if_wait(stretch)
+            turn = stretch.turn
+            self._open = stretch = Stretch(turn)
+            member = self._member(stretch, call, found)
+            assert member is not None  # the first of its stretch
+            member.batch = batch.index
         if strong:
             self._strong(stretch, call, found, member, batch, sibling=sibling)
         elif not sibling:
             member.weak += 1
             stretch.weak += 1
             stretch.asked += not history.changed
+            stretch.excused += not stretch.strong
             if not stretch.first_weak:
                 stretch.first_weak = call.number
+                stretch.line = call.line or batch.line
+                stretch.evidence = history.evidence
+                stretch.at_start = seconds(call.at if call.at is not None else batch.at)
+            if not stretch.strong:
+                result = call.result
+                end = result.at if result is not None and result.at is not None else call.at
+                stretch.at_end = seconds(end if end is not None else batch.at)
+                self._in_batch = True
             if not stretch.gap:
                 stretch.last = call.number
         if not sibling:
-            member.waits += effect.waits or history.patient
+            over = self._over and member.need == "over"
+            member.at_once += at_once or over
+            waits = effect.waits and not at_once and not over and not self._in_vain(call)
+            member.waits += waits or (strong and history.patient)
             if len(stretch.sequence) < MAX_SEQUENCE:
                 stretch.sequence.append(member.index)
 
@@ -202,6 +242,7 @@ class Tracker:
             stretch.evidence = history.evidence
             stretch.at_start = seconds(call.at if call.at is not None else batch.at)
             stretch.novel = stretch.weak = stretch.waited = 0
+            stretch.tokens = None
             stretch.sequence.clear()
         elif not sibling:
             stretch.novel += stretch.gap
@@ -217,6 +258,8 @@ class Tracker:
         stretch.at_end = seconds(end if end is not None else batch.at)
         if sibling:
             return
+        if not member.strong:
+            self._look_at_refusal(member, call)
         stretch.strong += 1
         member.strong += 1
         stretch.kinds[found] = stretch.kinds.get(found, 0) + 1
@@ -226,6 +269,16 @@ class Tracker:
         failure = history.failure()
         member.failing += failure is not None and bool(failure.plain)
 
+    def _look_at_refusal(self, member: Member, call: Call) -> None:
+        """Note whether the answer of a repeated call may change by itself, or names what would cure it."""
+        history = self._history
+        category = member.category
+        if not history.failed and call.result is not None and rejects(head := head_of(call.result.source)):
+            category = category_of(content_of(head))
+        member.curable = category in CURELESS or category in ("unmet", "no_match")
+        failing_change = history.failed and history.subject.effect().effect == EFFECT_CHANGES
+        member.may_move = not member.curable and (category == "outage" or not failing_change)
+
     def _open_members(self) -> dict[Group, Member]:
         return {} if self._open is None else self._open.members
 
@@ -233,13 +286,15 @@ class Tracker:
         """What is repeated: the failure, the file, the answer, or the call itself."""
         history = self._history
         failure = history.failure() if found.idle else None
+        if found == CallClass.SAME_FAILURE and history.obstacle:
+            return ("failing", history.obstacle)
         if failure is not None and (found == CallClass.SAME_FAILURE or failure.category in CURELESS):
             return ("failing", failure.plain)
         if found == CallClass.RE_READ:
             asked = history.asked_range
             return ("read", asked.path if asked is not None else call.name)
         if history.constant and not found.idle:
-            return ("answer", call.name)
+            return ("page" if history.paging else "answer", call.name)
         return ("call", history.subject.identity)
 
     def _member(self, stretch: Stretch, call: Call, found: CallClass) -> Member | None:
@@ -258,11 +313,30 @@ class Tracker:
             category: Category = "other" if failure is None else failure.category
             member.category = category
             member.empty = not arguments.strip() or not history.subject.arguments()
-            member.need = need_of(found, category, failing=call.failed)
-            if group[0] == "answer":
+            member.need = need_of(found, category, failing=history.failed)
+            if self._over and not history.failed and history.subject.effect().waits:
+                member.need = "over"
+            if group[0] in ("answer", "page"):
                 failing = call.result is not None and says_failure(call.result.output)
-                member.need = "failing_answer" if failing else "answer"
+                member.need = "page" if history.paging else "failing_answer" if failing else "answer"
         return member
+
+    def _shows_all_over(self, stretch: Stretch, call: Call, effect: Verdict) -> bool:
+        """Whether a look between the polls of a wait shows that what is waited for is over."""
+        if effect.effect == EFFECT_CHANGES or effect.waits or call.result is None:
+            return False
+        members = [m for m in stretch.members.values() if m.strong]
+        return all(m.waits for m in members) and shows_finish(call.result.output)
+
+    def _in_vain(self, call: Call) -> bool:
+        """Whether a waiting call waits for something that cannot come: what it looks at is over, or it fails itself."""
+        history = self._history
+        if history.failed:
+            failure = history.failure()
+            return failure is not None and failure.category != "outage"
+        result = call.result
+        shell = history.subject.nature.kind == "shell"  # whose results tell how the command itself ended
+        return not shell and result is not None and shows_end(head_of(result.source))
 
     # -- calls with news -------------------------------------------------------------------
 
@@ -271,23 +345,57 @@ class Tracker:
         if history.subject.kind in ("think", "plan") and found == FIRST:
             return
         effect = history.subject.effect()
+        if effect.waits or effect.effect == EFFECT_CHANGES:
+            self._over = False
         if effect.only_waits:
             stretch.waited += 1
             return
         if not stretch.strong:
-            self._open = None
+            self.close("moved_on")
             return
         if found != FIRST:
             member = stretch.members.get(("call", history.subject.identity))
+            waited = member is not None and member.waits > 0
+            if history.kept_kind and not waited:
+                member = None  # the old answer with something behind it, or another failure, cures nothing
             if member is not None and 2 * member.strong >= stretch.strong:
                 self.close("recovered", call.number)
                 return
-        if effect.effect == EFFECT_CHANGES and call.ok:
+        if self._shows_all_over(stretch, call, effect):
+            self.close("moved_on", call.number)
+            self._over = True
+            return
+        effective = not history.failed and not history.fruitless and not history.changes.harmless(call.name)
+        if effect.effect == EFFECT_CHANGES and effective:
             self.close("moved_on", call.number)
             return
         stretch.gap += 1
         if stretch.gap > MAX_NOVEL:
             self.close("moved_on")
+
+
+def is_stray(stretch: Stretch) -> bool:
+    """Whether a stretch is so far one repeat, with so much behind it that another loop begins with another call."""
+    return stretch.strong == 1 and stretch.gap + stretch.weak >= STRAY
+
+
+_BLOCKS: Final = frozenset({"wait", "sleep", "await", "pause", "delay"})
+"""Words in the names of tools that return when something has happened, or after a time."""
+
+_WORD: Final = regex.lazy(r"[a-z]+")
+
+
+def returned_at_once(call: Call, nature: Nature) -> bool:
+    """Whether a waiting tool did not wait: its answer says so, or it came within a second."""
+    result = call.result
+    if result is None or nature.kind == "shell":
+        return False
+    if shows_no_wait(head_of(result.source)):
+        return True
+    if _BLOCKS.isdisjoint(_WORD.findall(call.name.lower())):
+        return False
+    start, end = seconds(call.at), seconds(result.at)
+    return start is not None and end is not None and 0 <= end - start < AT_ONCE
 
 
 def _between(start: float | None, end: float | None) -> float | None:

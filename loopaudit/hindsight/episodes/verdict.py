@@ -37,6 +37,8 @@ NEED: Final[dict[str, int]] = {
     "read": 4,
     "answer": 7,
     "failing_answer": 3,
+    "page": 4,
+    "over": 6,
 }
 """Repeats that make a loop, by what is repeated; one honest retry is always free."""
 
@@ -45,6 +47,9 @@ REDO: Final = 8
 
 INTERLEAVED: Final = 4
 """Repeats of one call that make a loop although calls with news stand in between."""
+
+SPARSE: Final = 6
+"""Repeats of one call that make a loop however many calls with news, up to :data:`MAX_NOVEL`, stand between two."""
 
 LAPS: Final = 3
 """Laps of known results that make a loop although each call may have changed something."""
@@ -63,7 +68,10 @@ Group = tuple[str, object]
 class Member(msgspec.Struct):
     """What is repeated in a stretch: ``strong`` repeats without and ``weak`` with an excuse.
 
-    ``arguments`` is the beginning of the argument text of its first call.
+    ``arguments`` is the beginning of the argument text of its first call. ``waits`` counts the
+    repeats that waited for something, ``at_once`` those of a waiting tool that did not wait.
+    ``may_move`` tells that the answer may change by itself (an outage, a look), ``curable`` that
+    a refusal named what would cure it.
     """
 
     index: int
@@ -75,6 +83,9 @@ class Member(msgspec.Struct):
     batch: int = -1
     failing: int = 0
     waits: int = 0
+    at_once: int = 0
+    may_move: bool = True
+    curable: bool = False
     noise: int = 0
     category: Category = "other"
     empty: bool = False
@@ -90,11 +101,13 @@ class Stretch:
 
     ``strong`` and ``weak`` count repeats without and with an excuse, once per response;
     ``asked`` are excused by something else than a change. ``novel`` calls with news stand
-    between them and ``gap`` after the last one. ``calls`` and ``numbers`` are all strong ones.
+    between them and ``gap`` after the last one. ``calls`` and ``numbers`` are all strong ones,
+    ``excused`` counts the weak ones of a stretch without a strong one.
     """
 
     __slots__ = (
-        "answered", "asked", "at_end", "at_start", "calls", "evidence", "first", "first_weak", "gap", "guard", "kinds",
+        "answered", "asked", "at_end", "at_start", "calls", "evidence",
+        "excused", "first", "first_weak", "gap", "guard", "kinds",
         "last", "line", "members", "novel", "numbers", "offsets", "redo", "returned", "sequence", "strong", "tokens",
         "turn", "waited", "weak",
     )  # fmt: skip
@@ -110,6 +123,7 @@ class Stretch:
         self.strong = 0
         self.weak = 0
         self.asked = 0
+        self.excused = 0
         self.calls = 0
         self.novel = 0
         self.gap = 0
@@ -156,6 +170,7 @@ def verdict(s: Stretch, ended: str) -> Outcome | None:
         enough = member.strong >= NEED[member.need] + (extra if member.need in ("call", "failure", "cureless") else 0)
         loop = loop or (enough and dense)
         loop = loop or (member.need == "call" and member.strong >= INTERLEAVED and 4 * s.strong >= total)
+        loop = loop or (member.need == "call" and member.strong >= SPARSE)
     if sum(m.failing for m in members) < s.strong and s.strong >= REDO and 5 * (s.strong + s.weak) >= 4 * total:
         loop = True
     if not loop and s.kinds.get(RE_EDIT, 0) >= NEED["edit"]:
@@ -172,9 +187,10 @@ def _main(s: Stretch) -> tuple[list[Member], Member, list[Member]]:
 
 def _budget(s: Stretch, ended: str, main: list[Member], top: Member) -> int | None:
     """How many unchanged answers a stretch may have if it is a wait or a retry; ``None`` if it is none."""
-    if all(m.waits for m in main) or 2 * s.waited >= top.strong > 1:
+    paused = 2 * s.waited >= top.strong > 1 and not any(m.curable for m in main)
+    if paused or all(2 * m.waits >= m.strong and m.waits for m in main):
         return POLL_BUDGET if ended == "recovered" else STALE_BUDGET
-    return RETRY_BUDGET if ended == "recovered" else None
+    return RETRY_BUDGET if ended == "recovered" and all(m.may_move for m in main) else None
 
 
 def is_wait(s: Stretch, ended: str) -> bool:
@@ -215,8 +231,10 @@ def _kind(s: Stretch, main: list[Member]) -> str:
         return worst.category if worst.category in ("unknown_tool", "denied") else "same_error"
     if 2 * s.kinds.get(RE_READ, 0) > strong:
         return "paging_wrap" if _pages(s.offsets) else "re_read"
-    if any(m.need in ("answer", "failing_answer") and 2 * m.strong >= strong for m in main):
+    if any(m.need in ("answer", "failing_answer", "page") and 2 * m.strong >= strong for m in main):
         return "same_error" if main[0].need == "failing_answer" else "constant_answer"
+    if all(2 * m.at_once > m.strong for m in main):
+        return "stale_wait"
     if len(main) == 1:
         return "identical_drifting_output" if 2 * main[0].noise >= main[0].strong > 0 else "identical"
     return "ping_pong" if len(main) == 2 else "cycle"

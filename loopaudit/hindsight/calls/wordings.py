@@ -1,0 +1,215 @@
+"""What the words of a result tell beside its content: refusals, notices, placeholders, ends of what is waited for.
+
+Recordings often keep no failure signal, append a harness's notice to a result, or put a
+placeholder in its place. Each function here looks at one short piece of a text and at how it
+begins, because a log that *mentions* errors is no error.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from loopaudit.core import regex
+from loopaudit.core.failure_words import says_failure
+
+HEAD: Final = 400
+"""Characters of a result that are looked at."""
+
+_ENVELOPE: Final = regex.lazy(
+    r"\s*(?:the result of (?:executing )?\S{1,20} (?:last )?(?:command|tool|call) is:\s*)?"
+    r"(?:(?:command|tool|function) .{1,80}? (?:returned|said|failed):\s*|(?:result|output|observation"
+    r"|tool_result):\s*)?",
+    re.IGNORECASE,
+)
+"""What some harnesses put before every result."""
+
+_ACCEPTS: Final = regex.lazy(
+    r"\W*(?:ok\b|success|done\b|the (?:file|document|record|lines?) \S{0,200} ?(?:has|have|was"
+    r"|were) (?:been )?\w+ed\b"
+    r"|(?:file|edit|patch|changes?) (?:was |were |has been |have been )?(?:successfully )?"
+    r"(?:created|updated|written|applied|saved|edited|modified|replaced|added)\b"
+    r"|(?:successfully|updated|applied|wrote|saved|created|edited|replaced|modified|inserted)\b)",
+    re.IGNORECASE,
+)
+_REJECTS: Final = regex.lazy(
+    r"\W*(?:error|failure|failed|fatal|exception|traceback|invalid|rejected|refused|denied|unsupported|unknown"
+    r"|missing"
+    r"|cannot|can't|could not|couldn't|unable to|nothing (?:was |to )?(?:changed|replaced|done|edit)"
+    r"|no (?:match|replacement|changes?|occurrence|such)|(?:tool|apply_patch|patch|edit"
+    r"|hunk)\S{0,12} (?:verification )?"
+    r"(?:error|failed|rejected|not applied|does not apply))\b"
+    r"|[^\n]{0,200}?\b(?:did not|didn't|does not|doesn't|(?:was|is|were|are|has|have|had) not(?! only)|wasn't"
+    r"|isn't|hasn't"
+    r"|not (?:be )?(?:found|applied|changed|unique|valid|matched|saved)|no match(?:es)?\b"
+    r"|introduced new syntax errors?|no exact match"
+    r"|must (?:be|have|read|provide|first|specify|include)|please (?:provide|read|correct|fix)|already (?:exists"
+    r"|applied)"
+    r"|multiple (?:matches|occurrences)|would (?:not )?(?:introduce|break)|is empty|are identical"
+    r"|verification failed)",
+    re.IGNORECASE,
+)
+_REJECTING: Final = (
+    "error", "fail", "not ", "n't ", "no ", "cannot", "can't", "could", "unable", "invalid", "unknown", "unsupported",
+    "missing", "denied", "reject", "refus", "must", "please", "already", "multiple", "would", "empty", "identical",
+    "exception", "traceback", "fatal", "nothing", "introduced", "uncaught",
+)  # fmt: skip
+"""What a rejection must hold in lower case."""
+
+_TROUBLE: Final = regex.lazy(
+    r"fail|error|exception|\bnot\b|n't\b|cannot|invalid|reject|refus|denied|missing", re.IGNORECASE
+)
+
+_MACHINE: Final = regex.lazy(
+    "\\s*(?:[\\[<({*#>=\\-\u26a0\U0001f6d1\U0001f501]"
+    "|(?:system|notice|note|warning|reminder|important|guard|hint|tip|info|harness|loop)\\b[^\n]{0,30}?[:!-])",
+    re.IGNORECASE,
+)
+_OF_REPEATS: Final = regex.lazy(
+    r"\bloop|\brepeat|\brepetiti|\bstuck\b|\bidentical\b|\bsame\b|\bduplicat|\balready\b|\bin a row\b|\bconsecutive"
+    r"|\bprogress\b|\bdifferent(?:ly)?\b|\bagain\b|\binstead\b|\btimes\b",
+    re.IGNORECASE,
+)
+_ADDRESSES: Final = regex.lazy(
+    r"\byou (?:have|are|already|just|called|keep|should|must|may|can|seem|appear|ran|made)\b|\byou(?:'ve|'re)\b"
+    r"|\b(?:same|identical|repeated|duplicate) (?:tool |exact )?(?:call|command|arguments?|results?|action"
+    r"|request|input)"
+    r"|\bloop (?:was )?detect|\b(?:times|calls) in a row\b|\b(?:try|take|consider|use) (?:a|another"
+    r"|some) ?(?:different|other|new)"
+    r"|\b(?:do not|don't|stop) (?:repeat|call|retry|run)",
+    re.IGNORECASE,
+)
+MAX_NOTICE: Final = 1200
+"""Longest notice in characters."""
+
+_PLACEHOLDER: Final = regex.lazy(
+    r"\W*(?:(?:duplicate|repeated|identical|skipped|cached) (?:tool )?(?:call|request|read|result)\b"
+    r"|(?:same|identical|unchanged) (?:result|output|content|answer|response)?s? ?(?:as|to|since) (?:the |your |in )?"
+    r"(?:previous|last|earlier|above|call|result|first|before|message|read)"
+    r"|(?:file |content |result |output )?(?:is |has )?(?:been )?(?:unchanged|not changed) since (?:the "
+    r"|your )?(?:last|previous|earlier|first)"
+    r"|see (?:the |your )?(?:previous|earlier|above|last|first) (?:result|output|call|tool))",
+    re.IGNORECASE,
+)
+_EVICTED: Final = regex.lazy(
+    r"\W*(?:(?:old |older |previous |earlier |stale |large |compacted )?(?:tool )?(?:history |message )?"
+    r"(?:results?|outputs?|contents?|arguments?|input|response|observation|history)(?: content)? "
+    r"(?:was |were |is |has been |have been )?"
+    r"(?:evicted|cleared|pruned|removed|elided|omitted|dropped|compacted|trimmed|offloaded|archived"
+    r"|truncated to save)\b"
+    r"|(?:evicted|cleared|pruned|elided|omitted|removed) (?:tool )?(?:result|output|content|history|for|to)\b)",
+    re.IGNORECASE,
+)
+MAX_EVICTED: Final = 300
+"""Longest text in characters that can stand for one that was evicted."""
+
+PERSISTED: Final = "<persisted-output>"
+"""Begins a result that was too large and of which only a preview was shown."""
+
+_ENDED: Final = regex.lazy(
+    r"\b(?:status|state)\W{1,6}(?:is )?(?:killed|failed|dead|exited|completed|terminated|stopped|crashed"
+    r"|cancell?ed|finished|"
+    r"gone|closed|error|timed[_ ]out|not[_ ]found)\b"
+    r"|\b(?:was|been|is|already) (?:killed|terminated|dead|stopped|closed|cancell?ed|finished|completed|gone"
+    r"|no longer running)\b"
+    r"|\b(?:not (?:currently )?running|no longer (?:running|exists|active|available)|no such (?:process|session"
+    r"|shell|task|job|container|pod)"
+    r"|(?:process|session|shell|task|job|terminal|container|pod|agent)(?: \S{1,60})? (?:was |is |could )?"
+    r"(?:not (?:be )?found|does not exist|doesn't exist|exited|has ended|died)"
+    r"|no (?:process|session|shell|task|job|terminal|container)s? (?:found|with|named|running)"
+    r"|(?:unknown|invalid) (?:process|session|shell|task|job)|exited with (?:code|status))\b",
+    re.IGNORECASE,
+)
+_AT_ONCE: Final = regex.lazy(
+    r"\b(?:returns?|returned|returning) (?:immediately|at once|right away)\b|\bend (?:your|the|this) (?:turn"
+    r"|response|message)\b"
+    r"|\bnothing (?:to wait for|is running|pending)\b|\bno (?:running|pending|active|background|outstanding) "
+    r"(?:tasks?|jobs?|process(?:es)?|agents?|work|commands?|shells?)\b|\bdoes not (?:block|wait)\b|\bnot waiting\b",
+    re.IGNORECASE,
+)
+_FINISHED: Final = regex.lazy(
+    r"\W*(?:(?:all|the|overall|full|whole) )?(?:\S{1,24} )?(?:is |are |was |has |have |run )?"
+    r"(?:passed|completed|complete|finished|succeeded|failed|done|all green)(?: successfully| with errors?)?"
+    r"(?: (?:in|after) [\d.:hms ]{1,16})?\W*",
+    re.IGNORECASE,
+)
+
+
+def content_of(text: str) -> str:
+    """The head of a result without what a harness puts before every result."""
+    head = text[: 2 * HEAD]
+    match = _ENVELOPE.match(head)
+    return head[match.end() if match else 0 :][:HEAD]
+
+
+def rejects(text: str) -> bool:
+    """Whether the result of a call that should change something tells that it changed nothing.
+
+    For recordings without a failure signal. A success whose snippet holds such words begins
+    with the words of a success.
+    """
+    head = content_of(text)
+    low = head.lower()
+    if "successful" in low[:120] and "unsuccessful" not in low and "not successful" not in low:
+        return False
+    if not any(word in low for word in _REJECTING):
+        return False
+    if _ACCEPTS.match(head) is not None:
+        return False
+    return says_failure(head) or _REJECTS.match(head) is not None
+
+
+_EDIT_REFUSALS: Final = ("proposed edit", "apply_patch verification failed", "No exact match", "No replacement was")
+
+
+_RAW_EDIT_REFUSALS: Final = tuple(words.encode() for words in _EDIT_REFUSALS)
+
+
+def may_refuse_edit(source: str | bytes) -> bool:
+    """Whether the result of a command, as recorded, may tell that an edit made through it was refused."""
+    if isinstance(source, bytes):
+        raw = source[:200]
+        return any(words in raw for words in _RAW_EDIT_REFUSALS)
+    head = source[:200]
+    return any(words in head for words in _EDIT_REFUSALS)
+
+
+def shows_trouble(text: str) -> bool:
+    """Whether the beginning of a result speaks of something that went wrong; a weak sign."""
+    return _TROUBLE.search(text[:HEAD]) is not None
+
+
+def is_notice(text: str) -> bool:
+    """Whether a text behind a result speaks to the agent about its repeats, and is no part of the answer."""
+    text = text.strip()
+    if not text or len(text) > MAX_NOTICE:
+        return False
+    if _ADDRESSES.search(text) is not None:
+        return True
+    return _MACHINE.match(text) is not None and _OF_REPEATS.search(text) is not None
+
+
+def is_placeholder(text: str) -> bool:
+    """Whether a result only tells that the same was asked before (``[Duplicate call …]``)."""
+    return len(text) <= MAX_NOTICE and _PLACEHOLDER.match(content_of(text)) is not None
+
+
+def is_evicted(text: str) -> bool:
+    """Whether a text stands for one that the recorder no longer has."""
+    return len(text) <= MAX_EVICTED and text.strip()[:1] in "[<(…" and _EVICTED.match(text) is not None
+
+
+def shows_end(text: str) -> bool:
+    """Whether the answer of a poll tells that what it looks at is over, dead or unknown."""
+    return _ENDED.search(text[:HEAD]) is not None
+
+
+def shows_no_wait(text: str) -> bool:
+    """Whether the answer of a waiting tool tells that nothing was waited for."""
+    return _AT_ONCE.search(text[:HEAD]) is not None
+
+
+def shows_finish(text: str) -> bool:
+    """Whether the last line of a log says that the whole of it is over."""
+    last = text.rstrip()[-200:].rpartition("\n")[2]
+    return bool(last) and len(last) <= 80 and _FINISHED.fullmatch(last) is not None

@@ -9,7 +9,8 @@ from loopaudit.audit.inputs.model import Input
 from loopaudit.audit.run import audit
 from loopaudit.config.options import Options
 from loopaudit.config.selection import select
-from tests.cli.test_program import SAMPLES, run
+from tests.cli.test_program import run
+from tests.places import SAMPLES
 
 
 def test_the_report_does_not_depend_on_the_number_of_jobs(tmp_path: Path) -> None:

@@ -21,8 +21,9 @@ from loopaudit.core.canonical import NOT_JSON, call_key, parse, text_key
 from loopaudit.policies.registry import policies
 from loopaudit.readers.recognise import recognise
 from loopaudit.readers.source import Source
-from tests.cli.test_program import SAMPLES, run
+from tests.cli.test_program import run
 from tests.corpus import CORPUS
+from tests.places import SAMPLES
 
 pytestmark = pytest.mark.usefixtures("untraced")
 
@@ -207,7 +208,7 @@ def test_a_guard_that_reads_text_may_decide_differently() -> None:
         }
         for n in range(8)
     ]
-    records = [{"type": "user", "text": "go"}]
+    records: list[dict[str, Any]] = [{"type": "user", "text": "go"}]
     for call in calls:
         records += [call, {"type": "tool_result", "id": call["id"], "output": "x", "is_error": False}]
     data = native(records)

@@ -22,7 +22,8 @@ from loopaudit.config.file import load_config
 from loopaudit.core.errors import ExitCode, InputError, UsageError
 from loopaudit.core.report import Report
 from loopaudit.core.urls import is_web, scheme_of, shown_url
-from tests.audit.tables import FILES, OPTIONS, SAMPLES, audited, chat, names, outcome, write
+from tests.audit.tables import FILES, OPTIONS, audited, chat, names, outcome, write
+from tests.places import SAMPLES
 
 fsspec = pytest.importorskip("fsspec")
 

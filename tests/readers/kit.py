@@ -10,6 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from loopaudit.core.counts import Totals
+from loopaudit.core.events import Boundary, Event
 from loopaudit.readers.registry import readers
 from loopaudit.readers.source import Source
 from tests import corpus
@@ -52,6 +53,12 @@ class Document:
 
     def __init__(self, value: Any) -> None:
         self.value = value
+
+
+def reason_of(event: Event) -> str:
+    """Why the run ended or was cut, of an event that must be a boundary."""
+    assert isinstance(event, Boundary)
+    return event.reason
 
 
 def write(content: Any) -> bytes:

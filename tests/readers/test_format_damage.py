@@ -109,11 +109,14 @@ def test_unknown_kinds_of_records_are_counted_and_no_damage(name: str) -> None:
     assert sum(problems.counts.values()) == sum(before.counts.values()) + 1
 
 
+STRANGE: tuple[Any, ...] = (7, [], {}, None)
+
+
 @pytest.mark.parametrize("name", FORMATS)
 def test_no_sniffer_fails_on_changed_fields(name: str) -> None:
     _, root, is_document = sample(name)
     for path in paths(root):
-        for value in (7, [], {}, None):
+        for value in STRANGE:
             data = encoded(changed(root, path, value), is_document=is_document)
             with Source(None, stream=io.BytesIO(data)) as source:
                 assert len(claims(source.probe())) <= 1

@@ -241,7 +241,7 @@ class Stream(io.StringIO):
         return self._tty
 
     @property
-    def encoding(self) -> str:
+    def encoding(self) -> str:  # type: ignore[override]  # as of a real terminal: read only
         return self._encoding
 
 

@@ -142,8 +142,8 @@ def test_a_block_of_another_shape_is_noticed(old: str, new: str, problem: str) -
     assert any(problem in said for said in table.problems_of(block.replace(old, new), TITLES))
 
 
-def test_the_block_of_the_readme_has_the_shape_that_the_program_writes() -> None:
-    block = table.block_of((ROOT / "README.md").read_text(encoding="utf-8"))
+def test_the_block_of_the_results_has_the_shape_that_the_program_writes() -> None:
+    block = table.block_of((ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8"))
     assert list(table.problems_of(block, table.in_digest(TITLES, gates.load()))) == []
 
 

@@ -15,6 +15,8 @@ import pytest
 from tests.cli.test_program import CATCH, run
 from tests.places import ROOT
 
+pytestmark = pytest.mark.slow  # starts the program many times
+
 GUIDE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
 
 ACME = """{"acme_step": "task", "text": "go"}

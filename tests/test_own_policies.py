@@ -16,6 +16,8 @@ from loopaudit.core.errors import InputError, PluginError, UsageError
 from tests.cli.test_program import CATCH, run
 from tests.places import SAMPLES
 
+pytestmark = pytest.mark.slow  # starts the program many times
+
 
 def test_the_skeleton_works_and_its_test_passes(tmp_path: Path) -> None:
     done = run("new-policy", "my-guard", "--folder", tmp_path)

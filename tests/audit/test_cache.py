@@ -45,6 +45,8 @@ from tests.corpus import CORPUS
 from tests.gate.files import HEALTHY, LOOP, Folder, lines, write
 from tests.places import ROOT, SAMPLES
 
+pytestmark = pytest.mark.slow  # starts the program and its workers many times
+
 ALL = Options(policies=select(["all"]))
 FEW = Options(policies=select(["atomcode"]))
 

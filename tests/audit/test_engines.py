@@ -27,6 +27,8 @@ from loopaudit.reports.formats.json import REPORTER
 from tests.cli.test_program import CATCH, run
 from tests.places import SAMPLES
 
+pytestmark = pytest.mark.slow  # starts the program and its workers many times
+
 OPTIONS = Options(policies=select(["mission"]))
 
 

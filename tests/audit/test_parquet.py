@@ -352,6 +352,7 @@ def test_replay_with_named_columns(table: str) -> None:
     assert [t["path"] for t in json.loads(shown)["transcripts"]] == ["runs.parquet#a", "runs.parquet#b"]
 
 
+@pytest.mark.slow
 def test_labels_fit_the_rows_they_were_made_for(table: str, tmp_path: Path) -> None:
     assert run("label", table, "--id-column", "sid", "-o", "labels.json")[0] == 0
     labels = json.loads((tmp_path / "labels.json").read_text())
@@ -362,6 +363,7 @@ def test_labels_fit_the_rows_they_were_made_for(table: str, tmp_path: Path) -> N
     assert sweep[0] == 0, sweep[1]
 
 
+@pytest.mark.slow
 def test_a_baseline_of_rows(table: str, tmp_path: Path) -> None:
     options = ["--id-column", "sid", "-p", "koda(threshold=3)"]
     assert run("baseline", table, *options)[0] == 0

@@ -184,6 +184,7 @@ def test_samples_replay_to_the_same_decisions(path: Path) -> None:
     assert decisions(redacted(data), EXACT) == decisions(data, EXACT)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not CORPUS.is_dir(), reason=f"no corpus at {CORPUS}")
 @pytest.mark.parametrize("format_name", ["claude-code", "codex", "openai-chat", "tau2-bench", "pi"])
 def test_corpus_files_replay_to_the_same_decisions(format_name: str) -> None:

@@ -30,6 +30,8 @@ fsspec = pytest.importorskip("fsspec")
 from fsspec.implementations.memory import MemoryFileSystem  # noqa: E402 - only where it is installed
 from fsspec.spec import AbstractFileSystem  # noqa: E402
 
+pytestmark = pytest.mark.slow  # starts the program many times
+
 SOME = ("weather-rate-limit.jsonl", "helpdesk-drifting-search.jsonl", "formats/atif.json")
 
 

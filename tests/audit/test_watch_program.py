@@ -22,6 +22,8 @@ from tests.cli.test_program import CATCH, DAMAGED, HEALTHY, run
 from tests.places import ROOT
 from tests.reports.test_machine import SCHEMA
 
+pytestmark = pytest.mark.slow  # starts the program many times
+
 LINE = Draft202012Validator({**SCHEMA["$defs"]["watch_line"], "$defs": SCHEMA["$defs"]})
 GO = [Step("", (), "go on")]
 PATIENCE = 60

@@ -17,6 +17,8 @@ from tests.cli.test_program import CATCH, HEALTHY, run
 from tests.compare.made import looping, write_native
 from tests.places import SAMPLES
 
+pytestmark = pytest.mark.slow  # starts the program many times
+
 SCHEMA = json.loads(files("loopaudit.reports").joinpath("schemas/comparison-v1.json").read_text())
 
 

@@ -404,6 +404,7 @@ def test_reports_are_written_also_when_it_fails(suite: Folder) -> None:
     assert suite.check("--report", "json=none/out.json").code == 2
 
 
+@pytest.mark.slow
 def test_two_runs_give_the_same_bytes(suite: Folder) -> None:
     suite.run("baseline")
     expect(suite, 'policy = "atomcode"\ntwin = "fine.jsonl"')

@@ -38,6 +38,7 @@ def test_committed_vectors(name: str, vector: dict[str, Any]) -> None:
     check(name, vector)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "path", [pytest.param(p, id=p.stem) for p in vectors.shared_files() if p.stem != "moltis_validator"]
 )

@@ -13,7 +13,7 @@ from loopaudit.readers.registry import readers
 from tests.readers.damage import LOST, paths, totals_of
 from tests.readers.kit import Document, damaged, put, records_of, sample, write
 
-pytestmark = pytest.mark.usefixtures("untraced")
+pytestmark = [pytest.mark.usefixtures("untraced"), pytest.mark.slow]  # damages every sample in many ways
 
 LINES = (
     "claude-managed-agents",

@@ -198,6 +198,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", HOSTILE.values(), ids=HOSTILE)
 @pytest.mark.parametrize(("name", "path"), SAMPLES, ids=[path.name for _, path in SAMPLES])
 def test_hostile_values(name: str, path: Path, value: bytes) -> None:

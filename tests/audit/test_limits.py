@@ -37,6 +37,8 @@ from loopaudit.readers.long_lines import numbered
 from loopaudit.readers.source import Source
 from tests.places import DOCS
 
+pytestmark = pytest.mark.slow  # reads what expands to many megabytes
+
 HEADER = b'{"type":"header","format":"loopaudit","version":1,"knows_success":true}\n'
 PACK: dict[str, Callable[[bytes], bytes]] = {"gzip": gzip.compress, "zstd": zstandard.compress}
 

@@ -310,6 +310,7 @@ def test_a_column_that_is_not_there(tmp_path: Path, columns: dict[str, Any], sai
     assert said in failure.message and "its columns: messages (list<" in (failure.hint or "")
 
 
+@pytest.mark.slow
 def test_without_pyarrow(tmp_path: Path) -> None:
     file = write(tmp_path / "a.parquet", {"messages": [chat(3)]})
     (tmp_path / "plain.json").write_text(json.dumps(chat(2)))
@@ -387,6 +388,7 @@ def test_a_baseline_of_rows(table: str, tmp_path: Path) -> None:
         (["expect"], ExitCode.USAGE, "the transcripts of a table cannot have expectations"),
     ],
 )
+@pytest.mark.slow
 def test_commands_for_one_transcript_say_so(table: str, arguments: list[str], code: int, said: str) -> None:
     done = run(*arguments, table)
     assert done[0] == code and said in " ".join(done[1].split())

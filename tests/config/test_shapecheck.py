@@ -76,6 +76,7 @@ def shaped(schema: Any) -> st.SearchStrategy[Any]:
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
+@pytest.mark.slow
 def test_agrees_with_the_full_validator(name: str) -> None:
     schema = SCHEMAS[name]
 

@@ -360,6 +360,7 @@ def test_exit_codes_in_their_order(suite: Folder) -> None:
     ],
     ids=str,
 )
+@pytest.mark.slow
 def test_exit_codes_of_the_program(suite: Folder, arguments: tuple[str, ...], code: int) -> None:
     """As a process of its own, with no terminal and nothing to read."""
     suite.write("broken.py", CRASH)

@@ -16,7 +16,7 @@ from tests.corpus import read_events
 from tests.places import SAMPLES
 from tests.readers.damage import damaged, encoded, root_of, silent_losses
 
-pytestmark = pytest.mark.usefixtures("untraced")
+pytestmark = [pytest.mark.usefixtures("untraced"), pytest.mark.slow]  # damages every sample in many ways
 
 FOLDER = SAMPLES / "formats"
 

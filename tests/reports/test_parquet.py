@@ -35,6 +35,7 @@ def table(report: Report) -> Any:
 
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(reports())
+@pytest.mark.slow
 def test_any_report_has_a_row_for_each_finding(report: Report) -> None:
     rows = table(report).to_pylist()
     lines = list(shape.finding_lines(report))

@@ -4,10 +4,11 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 TESTS ?=
 
-.PHONY: demo test coverage test-ray lint bench bench-peers screenshot docs vectors golden clean help
+.PHONY: demo quick test coverage test-ray lint bench bench-peers screenshot docs vectors golden clean help
 
 help:
 	@echo "make demo        set up and replay the sample transcripts"
+	@echo "make quick       the same as make test without the slow tests"
 	@echo "make test        set up and run linters, types and tests"
 	@echo "make coverage    run the tests and tell which lines they missed"
 	@echo "make test-ray    install Ray and run the tests that need it"
@@ -32,11 +33,17 @@ $(VENV)/.dev: $(VENV)/.installed
 demo: $(VENV)/.installed
 	$(BIN)/loopaudit replay sample_transcripts
 
-test: $(VENV)/.dev
+lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# Before every commit: under a minute on two cores.
+quick: lint
+	$(BIN)/python -m pytest --numprocesses 2 -m 'not slow and not live and not ray' $(TESTS)
+
+test: lint
 	$(BIN)/python -m pytest --numprocesses 2 $(TESTS)
 
 # Apart from the tests, which it makes slower.

@@ -17,8 +17,9 @@ from collections.abc import Iterator
 from typing import IO, Any, Final, cast
 
 from benchmarks.timing import Ratio
-from loopaudit.audit.inputs.discover import Input
-from loopaudit.audit.one import Options, audit_input
+from loopaudit.audit.inputs.model import Input
+from loopaudit.audit.one import audit_input
+from loopaudit.config.options import Options
 from loopaudit.config.selection import select
 
 HEAD: Final = b'{"type":"header","format":"loopaudit","version":1,"knows_success":true}\n'

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmarks.pipeline import DATA, corpus, replay
 from benchmarks.timing import Ratio, ratios
-from loopaudit.audit.one import Options
+from loopaudit.config.options import Options
 from loopaudit.config.selection import select
 
 EVERY = 100

@@ -11,8 +11,9 @@ import orjson
 import loopaudit
 from benchmarks import synth
 from benchmarks.timing import Ratio, ratios
-from loopaudit.audit.inputs.discover import Input
-from loopaudit.audit.one import Options, audit_input
+from loopaudit.audit.inputs.model import Input
+from loopaudit.audit.one import audit_input
+from loopaudit.config.options import Options
 from loopaudit.config.selection import select
 
 DATA = Path(tempfile.gettempdir()) / "loopaudit-bench"

@@ -14,7 +14,7 @@ from benchmarks.pipeline import corpus, floor, replay
 from benchmarks.timing import Ratio, ratios
 from loopaudit.api import read
 from loopaudit.audit.engine import Replay
-from loopaudit.audit.one import Options
+from loopaudit.config.options import Options
 from loopaudit.config.selection import select
 from loopaudit.core.events import Batch, Event
 from loopaudit.core.findings import Decision

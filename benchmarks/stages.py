@@ -16,7 +16,7 @@ from typing import Any
 
 from benchmarks.pipeline import corpus, floor, replay
 from benchmarks.timing import Ratio, ratios
-from loopaudit.audit.one import Options
+from loopaudit.config.options import Options
 from loopaudit.config.selection import select
 from loopaudit.core.arguments import of_arguments, of_slice
 from loopaudit.core.counts import Totals

@@ -155,7 +155,11 @@ def _claude(seed: int, *, tiny: bool) -> Iterator[dict[str, Any]]:
             "output_tokens": 210,
         }
         if not tiny:
-            block = {"type": "thinking", "thinking": _text(r, 700), "signature": _text(r, 500).replace(" ", "")}
+            block: dict[str, Any] = {
+                "type": "thinking",
+                "thinking": _text(r, 700),
+                "signature": _text(r, 500).replace(" ", ""),
+            }
             yield {
                 **envelope("assistant"),
                 "message": {**base, "content": [block], "usage": usage},

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import sys
 
-from loopaudit.audit.one import Options
 from loopaudit.audit.run import audit
 from loopaudit.cli.outputs import outputs
+from loopaudit.config.options import Options
 from loopaudit.config.selection import select
 
 if __name__ == "__main__":

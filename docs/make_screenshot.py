@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from loopaudit.audit.one import Options
 from loopaudit.audit.run import audit
+from loopaudit.config.options import Options
 from loopaudit.config.selection import select
 from loopaudit.reports.formats.terminal import render_svg
 

@@ -66,8 +66,8 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str | bytes], None]
             pytest.fail(f"there is no golden file {name}; run pytest with --update-golden and review it")
         old = path.read_bytes()
         if old != new:
-            lines = [data.decode("utf-8", "replace").splitlines() for data in (old, new)]
-            changes = "\n".join(unified_diff(*lines, f"golden/{name}", "now", lineterm=""))
+            before, after = (data.decode("utf-8", "replace").splitlines() for data in (old, new))
+            changes = "\n".join(unified_diff(before, after, f"golden/{name}", "now", lineterm=""))
             pytest.fail(f"{name} differs (--update-golden writes it anew):\n{changes}", pytrace=False)
 
     return compare

@@ -54,7 +54,7 @@ def rows(format: str) -> list[dict[str, Any]]:
 
 def path_of(row: Mapping[str, Any]) -> Path:
     """The file (or, for a directory sample, the directory) of a manifest row."""
-    return CORPUS / row["file"]
+    return CORPUS / str(row["file"])
 
 
 def params(format: str) -> list[Any]:

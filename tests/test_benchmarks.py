@@ -6,6 +6,7 @@ import json
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -90,7 +91,7 @@ def test_every_target_belongs_to_a_section_and_its_goal_is_below_its_gate() -> N
 # -- table ---------------------------------------------------------------------------------
 
 
-def a_run() -> dict[str, object]:
+def a_run() -> dict[str, Any]:
     """A run with a row of every sort in every section."""
     rows: dict[str, Outcome] = {
         "claude": Ratio(1.034, 1.01, 0.031),
@@ -102,7 +103,7 @@ def a_run() -> dict[str, object]:
 
 
 def test_text_shows_every_row_and_why_one_has_no_figure() -> None:
-    outcomes = a_run()["sections"]["pipeline"]  # type: ignore[index]
+    outcomes = a_run()["sections"]["pipeline"]
     lines = table.text("pipeline", "title", outcomes, TARGETS).splitlines()
     assert lines[0] == "pipeline: title"
     assert lines[1].split() == ["what", "ratio", "lowest", "spread", "goal", "gate", "peak", "MiB", "remark"]
@@ -115,12 +116,12 @@ def test_text_shows_every_row_and_why_one_has_no_figure() -> None:
 
 def test_digest_is_a_block_of_the_shape_that_is_checked() -> None:
     run = a_run()
-    targets = {"readme": {name: ["*"] for name in SECTIONS}, **TARGETS}
+    targets: dict[str, Any] = {"readme": {name: ["*"] for name in SECTIONS}, **TARGETS}
     block = table.markdown(run, TITLES, targets, digest=True)
     assert list(table.problems_of(block, TITLES)) == []
     assert "slow \\| odd" in block
     assert description()["processor"] in block
-    del run["sections"]["startup"]  # type: ignore[attr-defined]
+    del run["sections"]["startup"]
     without = table.markdown(run, TITLES, targets, digest=True)
     assert "**startup** not measured in this run" in without
 
@@ -135,14 +136,14 @@ def test_digest_is_a_block_of_the_shape_that_is_checked() -> None:
     ],
 )
 def test_a_block_of_another_shape_is_noticed(old: str, new: str, problem: str) -> None:
-    targets = {"readme": {name: ["*"] for name in SECTIONS}}
+    targets: dict[str, Any] = {"readme": {name: ["*"] for name in SECTIONS}}
     block = table.markdown(a_run(), TITLES, targets, digest=True)
     assert old in block
     assert any(problem in said for said in table.problems_of(block.replace(old, new), TITLES))
 
 
-def test_the_block_of_the_readme_has_the_shape_that_the_program_writes() -> None:
-    block = table.block_of((ROOT / "README.md").read_text(encoding="utf-8"))
+def test_the_block_of_the_results_has_the_shape_that_the_program_writes() -> None:
+    block = table.block_of((ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8"))
     assert list(table.problems_of(block, table.in_digest(TITLES, gates.load()))) == []
 
 

@@ -12,7 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_program import CATCH, ROOT, run
+from tests.cli.test_program import CATCH, run
+from tests.places import ROOT
+
+pytestmark = pytest.mark.slow  # starts the program many times
 
 GUIDE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
 

@@ -13,7 +13,10 @@ import loopaudit
 from loopaudit.cli.skeleton import write_skeleton
 from loopaudit.config.policy_files import policies_from
 from loopaudit.core.errors import InputError, PluginError, UsageError
-from tests.cli.test_program import CATCH, SAMPLES, run
+from tests.cli.test_program import CATCH, run
+from tests.places import SAMPLES
+
+pytestmark = pytest.mark.slow  # starts the program many times
 
 
 def test_the_skeleton_works_and_its_test_passes(tmp_path: Path) -> None:

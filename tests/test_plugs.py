@@ -17,6 +17,8 @@ import pytest
 
 from tests.places import ROOT, SAMPLES
 
+pytestmark = pytest.mark.slow  # starts the program many times
+
 LOOP = SAMPLES / "invoices-same-grep.jsonl"
 
 yaml = pytest.importorskip("yaml", reason="needs PyYAML")

@@ -56,7 +56,7 @@ def options_of(
     format: str | None = None,
     schemas: Mapping[str, Any] | None = None,
 ) -> Options:
-    """What the arguments of :func:`replay` mean.
+    """What the arguments of :func:`loopaudit.replay` mean.
 
     Raises:
         UsageError: a policy, parameter or format is unknown.

@@ -1,4 +1,4 @@
-"""When two calls, or two results, are the same; the only module that hashes.
+"""When two calls, or two results, are the same: canonical arguments and the keys made of them.
 
 Arguments are compared as the Rust guards compare them: parsed by a strict RFC 8259 reader
 with serde_json's rules, then written again with sorted keys.

@@ -1,8 +1,7 @@
-"""What an audit results in, and the contract of a report that shows it.
+"""What an audit results in, as data.
 
-A :class:`Report` is finished: reports neither count nor grade, they only show. A report is
-one module of :mod:`loopaudit.reports` with one constant ``REPORTER``. All positions are
-1-based; tokens and seconds are ``None`` where the recording has none.
+A :class:`Report` is finished: what shows it (:mod:`loopaudit.reports.contract`) neither counts
+nor grades. All positions are 1-based; tokens and seconds are ``None`` where the recording has none.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The contract of a policy: somebody's loop guard, as a replayable state machine.
 
-A policy is one module of :mod:`loopaudit.policies` with one constant ``POLICY``, beside the
+A policy is one module or folder of :mod:`loopaudit.policies.guards` with one constant ``POLICY``, beside the
 guard class and its parameters. The module's docstring is the guard's specification and its
 page in the docs; its headings are fixed (see :data:`HEADINGS`).
 

@@ -1,6 +1,6 @@
 """The contract of a reader: recognises one transcript format and reports what it holds.
 
-A reader is one module of :mod:`loopaudit.readers` with one constant ``READER`` beside plain
+A reader is one module or folder of :mod:`loopaudit.readers.formats` with one constant ``READER`` beside plain
 functions. It never builds events itself; it tells an :class:`~loopaudit.readers.emit.Emitter`.
 The module's docstring says what writes the format, where it lies on disk, which versions were
 seen on real files, and what it does not carry.

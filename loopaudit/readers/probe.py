@@ -15,7 +15,7 @@ Shape = Literal["records", "document", "zip", "directory", "empty", "other"]
 
 
 class Probe:
-    """What can be known of a transcript from its first :data:`PREFIX_BYTES` bytes.
+    """What can be known of a transcript from its first :data:`~loopaudit.readers.source.PREFIX_BYTES` bytes.
 
     ``shape`` tells how it is laid out. ``records`` are the first decoded lines (for a
     document: nothing). ``document`` is the root value, cut off at the end of the prefix:

@@ -2,7 +2,8 @@
 
 A source is a file or standard input, plain, gzip or zstd (recognised by magic bytes). It
 reads forward only, so that a pipe works like a file: the first lines are kept for sniffing
-and given out again. Whatever cannot be read becomes a located :class:`Problem`.
+and given out again. Whatever cannot be read becomes a located
+:class:`~loopaudit.core.findings.Problem`.
 
 Lines are split at ``\\n`` only (transcripts contain U+2028) and numbered from 1. Decoding
 is tolerant in a fixed order: orjson, then the standard library's reader, which also takes

@@ -40,9 +40,12 @@ from loopaudit.readers.registry import readers
 from loopaudit.reports.comparison.explain import explain
 from loopaudit.reports.comparison.json_shape import comparison_json
 from loopaudit.reports.registry import reports
-from tests.cli.test_program import CATCH, ROOT, SAMPLES, run
+from tests.cli.test_program import CATCH, run
 from tests.corpus import CORPUS
 from tests.gate.files import HEALTHY, LOOP, Folder, lines, write
+from tests.places import ROOT, SAMPLES
+
+pytestmark = pytest.mark.slow  # starts the program and its workers many times
 
 ALL = Options(policies=select(["all"]))
 FEW = Options(policies=select(["atomcode"]))

@@ -82,6 +82,7 @@ def _placeless(value: Any) -> Any:
     return [_placeless(inner) for inner in value] if isinstance(value, list) else value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", transcripts())
 def test_a_converted_transcript_gets_the_same_decisions(path: Path, tmp_path: Path, untraced: None) -> None:
     copy = tmp_path / "copy.jsonl"

@@ -24,7 +24,10 @@ from loopaudit.config.selection import select
 from loopaudit.core.errors import UsageError
 from loopaudit.reports.comparison.json_shape import comparison_json
 from loopaudit.reports.formats.json import REPORTER
-from tests.cli.test_program import CATCH, SAMPLES, run
+from tests.cli.test_program import CATCH, run
+from tests.places import SAMPLES
+
+pytestmark = pytest.mark.slow  # starts the program and its workers many times
 
 OPTIONS = Options(policies=select(["mission"]))
 

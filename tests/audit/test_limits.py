@@ -37,6 +37,8 @@ from loopaudit.readers.long_lines import numbered
 from loopaudit.readers.source import Source
 from tests.places import DOCS
 
+pytestmark = pytest.mark.slow  # reads what expands to many megabytes
+
 HEADER = b'{"type":"header","format":"loopaudit","version":1,"knows_success":true}\n'
 PACK: dict[str, Callable[[bytes], bytes]] = {"gzip": gzip.compress, "zstd": zstandard.compress}
 
@@ -173,7 +175,7 @@ def test_a_long_line_that_is_no_record_is_told_as_a_short_one_is(
 def test_careful_reading_numbers_lines_as_plain_reading_does(lines: list[bytes], end: bytes, ahead: int) -> None:
     data = b"".join(lines) + end
     plain = [(n, line) for n, line in enumerate(io.BytesIO(data), 1) if not line.isspace()]
-    file = io.BufferedReader(io.BytesIO(data), 64)  # type: ignore[arg-type]
+    file = io.BufferedReader(io.BytesIO(data), 64)
     prefix = [line for _, line in zip(range(ahead), file, strict=False)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(longlines, "PIECE", 32)

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from loopaudit.audit.inputs import parquet
 from loopaudit.audit.inputs.discover import discover
 from loopaudit.audit.inputs.model import Input
+from loopaudit.audit.inputs.tables.arrow import rows_of
 from loopaudit.audit.run import audit
 from loopaudit.config.options import Columns
 from loopaudit.core.errors import ExitCode
@@ -243,8 +244,12 @@ def test_a_table_is_not_read_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert item.part == 0 and 6_000_000 < item.size < 7_000_000
     monkeypatch.setattr(parquet, "BATCH_BYTES", 1 << 19)
     rows: list[int] = []
-    whole = parquet.rows_of
-    monkeypatch.setattr(parquet, "rows_of", lambda batch: rows.append(batch.num_rows) or whole(batch))
+
+    def noted(batch: Any) -> Any:
+        rows.append(batch.num_rows)
+        return rows_of(batch)
+
+    monkeypatch.setattr(parquet, "rows_of", noted)
     told: list[int] = []
     before = pa.total_allocated_bytes()
     peak = 0
@@ -299,12 +304,13 @@ def test_damage_inside_a_row_group_leaves_the_others(tmp_path: Path) -> None:
         ({"group_by": "nope"}, "--group-by nope: no such column"),
     ],
 )
-def test_a_column_that_is_not_there(tmp_path: Path, columns: dict[str, str], said: str) -> None:
+def test_a_column_that_is_not_there(tmp_path: Path, columns: dict[str, Any], said: str) -> None:
     report = replayed(write(tmp_path / "a.parquet", {"messages": [chat(3)]}), **columns)
     (failure,) = report.failures
     assert said in failure.message and "its columns: messages (list<" in (failure.hint or "")
 
 
+@pytest.mark.slow
 def test_without_pyarrow(tmp_path: Path) -> None:
     file = write(tmp_path / "a.parquet", {"messages": [chat(3)]})
     (tmp_path / "plain.json").write_text(json.dumps(chat(2)))
@@ -347,6 +353,7 @@ def test_replay_with_named_columns(table: str) -> None:
     assert [t["path"] for t in json.loads(shown)["transcripts"]] == ["runs.parquet#a", "runs.parquet#b"]
 
 
+@pytest.mark.slow
 def test_labels_fit_the_rows_they_were_made_for(table: str, tmp_path: Path) -> None:
     assert run("label", table, "--id-column", "sid", "-o", "labels.json")[0] == 0
     labels = json.loads((tmp_path / "labels.json").read_text())
@@ -357,6 +364,7 @@ def test_labels_fit_the_rows_they_were_made_for(table: str, tmp_path: Path) -> N
     assert sweep[0] == 0, sweep[1]
 
 
+@pytest.mark.slow
 def test_a_baseline_of_rows(table: str, tmp_path: Path) -> None:
     options = ["--id-column", "sid", "-p", "koda(threshold=3)"]
     assert run("baseline", table, *options)[0] == 0
@@ -380,6 +388,7 @@ def test_a_baseline_of_rows(table: str, tmp_path: Path) -> None:
         (["expect"], ExitCode.USAGE, "the transcripts of a table cannot have expectations"),
     ],
 )
+@pytest.mark.slow
 def test_commands_for_one_transcript_say_so(table: str, arguments: list[str], code: int, said: str) -> None:
     done = run(*arguments, table)
     assert done[0] == code and said in " ".join(done[1].split())

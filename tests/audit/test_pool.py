@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from loopaudit.audit import pool
 from loopaudit.audit.inputs.model import Input
 from loopaudit.audit.run import audit
 from loopaudit.config.options import Options
 from loopaudit.config.selection import select
-from tests.cli.test_program import SAMPLES, run
+from tests.cli.test_program import run
+from tests.places import SAMPLES
+
+pytestmark = pytest.mark.slow  # starts the program and its workers many times
 
 
 def test_the_report_does_not_depend_on_the_number_of_jobs(tmp_path: Path) -> None:

@@ -22,7 +22,8 @@ from loopaudit.config.selection import select
 from loopaudit.core.errors import InputError, UsageError
 from loopaudit.core.report import Report
 from loopaudit.reports.formats.json import REPORTER
-from tests.cli.test_program import CATCH, SAMPLES, run
+from tests.cli.test_program import CATCH, run
+from tests.places import SAMPLES
 
 pytestmark = [
     pytest.mark.ray,

@@ -24,8 +24,9 @@ from loopaudit.core.canonical import NOT_JSON, call_key, parse, text_key
 from loopaudit.policies.registry import policies
 from loopaudit.readers.recognise import recognise
 from loopaudit.readers.source import Source
-from tests.cli.test_program import SAMPLES, run
+from tests.cli.test_program import run
 from tests.corpus import CORPUS
+from tests.places import SAMPLES
 
 pytestmark = pytest.mark.usefixtures("untraced")
 
@@ -200,6 +201,7 @@ def test_samples_replay_to_the_same_decisions(path: Path) -> None:
     assert decisions(redacted(data), EXACT) == decisions(data, EXACT)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not CORPUS.is_dir(), reason=f"no corpus at {CORPUS}")
 @pytest.mark.parametrize("format_name", ["claude-code", "codex", "openai-chat", "tau2-bench", "pi"])
 def test_corpus_files_replay_to_the_same_decisions(format_name: str) -> None:
@@ -224,7 +226,7 @@ def test_a_guard_that_reads_text_may_decide_differently() -> None:
         }
         for n in range(8)
     ]
-    records = [{"type": "user", "text": "go"}]
+    records: list[dict[str, Any]] = [{"type": "user", "text": "go"}]
     for call in calls:
         records += [call, {"type": "tool_result", "id": call["id"], "output": "x", "is_error": False}]
     data = native(records)

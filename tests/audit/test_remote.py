@@ -22,12 +22,15 @@ from loopaudit.config.file import load_config
 from loopaudit.core.errors import ExitCode, InputError, UsageError
 from loopaudit.core.report import Report
 from loopaudit.core.urls import is_web, scheme_of, shown_url
-from tests.audit.tables import FILES, OPTIONS, SAMPLES, audited, chat, names, outcome, write
+from tests.audit.tables import FILES, OPTIONS, audited, chat, names, outcome, write
+from tests.places import SAMPLES
 
 fsspec = pytest.importorskip("fsspec")
 
 from fsspec.implementations.memory import MemoryFileSystem  # noqa: E402 - only where it is installed
 from fsspec.spec import AbstractFileSystem  # noqa: E402
+
+pytestmark = pytest.mark.slow  # starts the program many times
 
 SOME = ("weather-rate-limit.jsonl", "helpdesk-drifting-search.jsonl", "formats/atif.json")
 

@@ -21,7 +21,7 @@ from loopaudit.audit.watch.watch import STOP, Plan, Watch
 from loopaudit.cli.watch_lines import firing_line, notice_lines, summary_line
 from loopaudit.core.errors import ExitCode, InputError
 from tests.audit.watching import OPTIONS, Live, Pen, Step, grep_loop, replayed, sessions, told
-from tests.cli.test_program import SAMPLES
+from tests.places import SAMPLES
 
 FORMATS = ["native", "claude", "codex", "chat"]
 GO = [Step("", (), "go on")]

@@ -18,8 +18,11 @@ from jsonschema import Draft202012Validator
 
 from loopaudit.cli.skeleton import write_skeleton
 from tests.audit.watching import Pen, Step, grep_loop
-from tests.cli.test_program import CATCH, DAMAGED, HEALTHY, ROOT, run
+from tests.cli.test_program import CATCH, DAMAGED, HEALTHY, run
+from tests.places import ROOT
 from tests.reports.test_machine import SCHEMA
+
+pytestmark = pytest.mark.slow  # starts the program many times
 
 LINE = Draft202012Validator({**SCHEMA["$defs"]["watch_line"], "$defs": SCHEMA["$defs"]})
 GO = [Step("", (), "go on")]

@@ -8,7 +8,10 @@ import sys
 
 import pytest
 
-from tests.cli.test_program import CATCH, ROOT
+from tests.cli.test_program import CATCH
+from tests.places import ROOT
+
+pytestmark = pytest.mark.slow  # starts the program many times
 
 HEAVY = {"pydantic", "jsonschema", "asyncio", "multiprocessing", "importlib.metadata", "ray", "pyarrow", "fsspec"}
 HEAVY |= {"loopaudit.audit.inputs.parquet", "loopaudit.audit.inputs.remote", "loopaudit.audit.inputs.tables.columns"}

@@ -13,13 +13,16 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from tests.cli.test_program import CATCH, HEALTHY, SAMPLES, run
+from tests.cli.test_program import CATCH, HEALTHY, run
 from tests.compare.made import looping, write_native
+from tests.places import SAMPLES
+
+pytestmark = pytest.mark.slow  # starts the program many times
 
 SCHEMA = json.loads(files("loopaudit.reports").joinpath("schemas/comparison-v1.json").read_text())
 
 
-def compared(*arguments: object, **environment: str) -> Any:
+def compared(*arguments: object, **environment: Any) -> Any:
     done = run("compare", *arguments, "--report", "json", **environment)
     assert done.returncode == 0, done.stderr.decode()
     value = json.loads(done.stdout)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from loopaudit.compare.measure import measure
@@ -106,7 +108,7 @@ def test_a_response_with_several_calls_counts_once() -> None:
     ]
     one = policy("a", fire("a", Action.BLOCK, 3, response=2, batch=None))
     both = policy("a", fire("a", Action.BLOCK, 4, response=2, batch=(3, 4)))
-    more = {"calls": 4, "responses": responses, "idle": b"\0\0\1\1"}
+    more: dict[str, Any] = {"calls": 4, "responses": responses, "idle": b"\0\0\1\1"}
     assert ends(one, **more) == ((1, 0, 0, 0.0), (1, 0, 0, 0.0)), "call 4 ran, so the response was needed"
     assert ends(both, **more) == ((2, 0, 0, 0.0), (2, 1, 230, 4.0))
     skips = policy("a", fire("a", Action.STOP, 1, response=1, skipped=1))

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec import structs
@@ -247,7 +248,7 @@ def test_configuration_loads_no_code(folder: Folder) -> None:
     assert "evil" not in sys.modules
 
 
-def replayed(folder: Folder, *arguments: object) -> dict[str, object]:
+def replayed(folder: Folder, *arguments: object) -> Any:
     done = folder.run("replay", *arguments, "--report", "json")
     assert done.code == 0, done.err
     return json.loads(done.out)
@@ -281,8 +282,8 @@ def test_paths_are_relative_to_the_configuration(folder: Folder, monkeypatch: py
 
 
 def test_tool_names_reach_guards_and_hindsight(folder: Folder) -> None:
-    look = ("fs_look", {"path": "a.py"}, "same")
-    change = ("zz_change", {"path": "a.py", "text": "new"}, "done")
+    look: tuple[str, dict[str, object], str] = ("fs_look", {"path": "a.py"}, "same")
+    change: tuple[str, dict[str, object], str] = ("zz_change", {"path": "a.py", "text": "new"}, "done")
     write(folder / "run.jsonl", [look, change, look, change, look, change, look])
     plain = replayed(folder, "run.jsonl", "-p", "atomcode")["transcripts"][0]
     folder.write("loopaudit.toml", '[tool-names]\nfs_look = "read"\nzz_change = "edit"\n')

@@ -96,6 +96,7 @@ SCALARS = st.one_of(
 )
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.text(max_size=8), st.dictionaries(st.text(max_size=8), SCALARS, max_size=4), max_size=4))
 def test_what_is_written_is_read_and_located(document: dict[str, dict[str, Any]]) -> None:
     text = ""

@@ -360,6 +360,7 @@ def test_exit_codes_in_their_order(suite: Folder) -> None:
     ],
     ids=str,
 )
+@pytest.mark.slow
 def test_exit_codes_of_the_program(suite: Folder, arguments: tuple[str, ...], code: int) -> None:
     """As a process of its own, with no terminal and nothing to read."""
     suite.write("broken.py", CRASH)
@@ -404,6 +405,7 @@ def test_reports_are_written_also_when_it_fails(suite: Folder) -> None:
     assert suite.check("--report", "json=none/out.json").code == 2
 
 
+@pytest.mark.slow
 def test_two_runs_give_the_same_bytes(suite: Folder) -> None:
     suite.run("baseline")
     expect(suite, 'policy = "atomcode"\ntwin = "fine.jsonl"')

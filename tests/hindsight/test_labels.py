@@ -153,4 +153,4 @@ def test_grades_by_labels(action: Action, call: int, word: str, good: bool | Non
     )
     apply_labels(result, labels)
     grade = result.policies[0].findings[0].grade
-    assert grade is not None and (grade.word, grade.good) == (word, good), grade.why
+    assert grade is not None and (grade.word, grade.good) == (word, good), grade and grade.why

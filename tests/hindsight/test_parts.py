@@ -13,7 +13,7 @@ from loopaudit.hindsight.calls.changes import MAX_WAITING, Changes
 from loopaudit.hindsight.calls.edits import Edit, Files, edit_of, edited_paths
 from loopaudit.hindsight.calls.effects import Natures, command_of, effect_of, nature_of, program_of
 from loopaudit.hindsight.calls.failures import _NEEDLES, _category, category_of, failure_of, same_failure
-from loopaudit.hindsight.calls.outputs import Entry, Outputs, digest_of, equal, held_of
+from loopaudit.hindsight.calls.outputs import Entry, Held, Outputs, digest_of, equal, held_of
 from loopaudit.hindsight.calls.requests import asks_for_patience, is_guard_notice, runs_asked, says_go_on
 from loopaudit.hindsight.shell.programs import Effect
 from loopaudit.readers.emit import Emitter
@@ -324,15 +324,15 @@ def test_paths_of_an_edit() -> None:
 
 # -- kept results --------------------------------------------------------------------------
 
-sources = st.text(st.characters(exclude_categories=("Cs",)), max_size=20)
+sources = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 
 
 @given(sources, sources)
 def test_kept_results_compare_as_their_texts(one: str, other: str) -> None:
     import orjson
 
-    forms = [one, orjson.dumps(one), digest_of(one), digest_of(orjson.dumps(one))]
-    others = [other, orjson.dumps(other), digest_of(other)]
+    forms: list[Held] = [one, orjson.dumps(one), digest_of(one), digest_of(orjson.dumps(one))]
+    others: list[Held] = [other, orjson.dumps(other), digest_of(other)]
     for form in forms[:3]:
         for compared in others[:2]:
             assert equal(form, compared) == (one == other)

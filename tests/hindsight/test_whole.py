@@ -18,6 +18,8 @@ from loopaudit.readers.emit import Emitter
 from tests.hindsight.sessions import Session, firing, judge
 from tests.streams import Step, levels, streams, tell
 
+pytestmark = pytest.mark.slow  # runs whole transcripts of many thousand calls
+
 CLASS_WORDS = {found.word for found in CLASSES}
 
 

@@ -18,7 +18,7 @@ SKIP: Row = {"action": "skip", "rule": "none", "count": 0}
 
 
 def said(call: dict[str, Any]) -> str:
-    return call["output"] if call["success"] else call["error"]
+    return str(call["output"] if call["success"] else call["error"])
 
 
 def silent(events: list[dict[str, Any]], reset: Callable[[], None], judge: Callable[[list[Any]], Row]) -> list[Row]:
@@ -31,7 +31,7 @@ def silent(events: list[dict[str, Any]], reset: Callable[[], None], judge: Calla
             stopped = False
             continue
         calls = event["calls"]
-        row = {"batch": None, "calls": [SKIP] * len(calls)} if stopped else judge(calls)
+        row: Row = {"batch": None, "calls": [SKIP] * len(calls)} if stopped else judge(calls)
         heads = [row["batch"] or SKIP, *row["calls"]]
         stopped = stopped or any(head["action"] in ("halt", "escalate") for head in heads)
         rows.append(row)

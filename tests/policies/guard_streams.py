@@ -68,6 +68,11 @@ def events(items: Iterable[Any], agent: str = "") -> list[Event]:
     return made
 
 
+def batches(items: Iterable[Any], agent: str = "") -> list[Batch]:
+    """The batches among :func:`events`."""
+    return [event for event in events(items, agent) if isinstance(event, Batch)]
+
+
 def context_for(policy: Policy, **settings: Any) -> Context:
     """A context with the policy's own vocabulary, as in a normal run."""
     return Context(tool=translator(policy.vocabulary, by_kind=True), **settings)

@@ -13,7 +13,8 @@ from typing import Any
 
 import orjson
 
-from tests.policies.vectors import DATA, load, shared_files
+from tests.places import DATA
+from tests.policies.vectors import load, shared_files
 
 STREAMS = 40
 

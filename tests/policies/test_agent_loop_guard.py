@@ -12,7 +12,7 @@ from loopaudit.core.events import Batch, Turn
 from loopaudit.core.findings import Action
 from loopaudit.policies.contract import Context
 from loopaudit.policies.guards.agent_loop_guard.guard import POLICY, AgentLoopGuardParams
-from tests.policies.guard_streams import USER, C, events, replayed, said
+from tests.policies.guard_streams import USER, C, batches, events, replayed, said
 
 WORDS = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu".split()
 
@@ -25,7 +25,7 @@ def different(tool: str, index: int) -> C:
 def votes(items: list[Any], **settings: Any) -> list[tuple[str, float]]:
     guard = POLICY.start(AgentLoopGuardParams(**settings), Context(enforced=False, trace=True))
     found: list[tuple[str, float]] = []
-    for event in events(items):
+    for event in batches(items):
         for decision in guard.judge(event):
             assert decision.details is not None
             found.append((decision.rule, decision.details["confidence"]))
@@ -154,7 +154,7 @@ def test_untraced_decisions_are_the_traced_ones() -> None:
     items = [
         C("ab"[i % 2], f'{{"command":"try it again, number {i % 3}"}}', f"result {i % 4} of this") for i in range(40)
     ]
-    stream = events(items)
+    stream = batches(items)
     traced = POLICY.start(AgentLoopGuardParams(), Context(enforced=False, trace=True))
     silent = POLICY.start(AgentLoopGuardParams(), Context(enforced=False))
     for event in stream:

@@ -129,6 +129,7 @@ def test_very_long_texts_are_compared_for_equality_only() -> None:
     assert not Similarity(0.85)(Text(text), Text(text + "ab"))
 
 
+@pytest.mark.slow
 def test_a_pair_of_the_longest_compared_texts_is_quick() -> None:
     # All words are shared and moved as a block: no bound decides, the distance must be worked out.
     words = [f"{i:03d}x" for i in range(400)]
@@ -158,6 +159,7 @@ def test_arguments_as_one_text(arguments: Any, text: str) -> None:
     assert keyed_text(arguments) == text
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(
     shared=st.integers(0, 500),

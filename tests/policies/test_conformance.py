@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from loopaudit.policies.registry import policies
+from tests.places import DATA
 from tests.policies import vectors
 
 SEEDS = {"atomcode", "zagens", "koda", "moltis"}
@@ -23,7 +24,7 @@ def check(name: str, vector: dict[str, Any]) -> None:
 
 
 def committed_cases() -> list[Any]:
-    names = sorted(path.name.partition(".")[0] for path in (vectors.DATA / "conformance").glob("*.jsonl.gz"))
+    names = sorted(path.name.partition(".")[0] for path in (DATA / "conformance").glob("*.jsonl.gz"))
     return [
         pytest.param(name, vector, id=f"{name}-{vector['id']}")
         for name in names
@@ -37,6 +38,7 @@ def test_committed_vectors(name: str, vector: dict[str, Any]) -> None:
     check(name, vector)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "path", [pytest.param(p, id=p.stem) for p in vectors.shared_files() if p.stem != "moltis_validator"]
 )
@@ -49,6 +51,6 @@ def test_whole_conformance_folder(path: Path, untraced: None) -> None:
 
 
 def test_every_policy_with_an_original_has_committed_vectors() -> None:
-    have = {path.name.partition(".")[0] for path in (vectors.DATA / "conformance").glob("*.jsonl.gz")}
+    have = {path.name.partition(".")[0] for path in (DATA / "conformance").glob("*.jsonl.gz")}
     for policy in policies().all():
         assert policy.id in have or policy.origin.version == "", f"{policy.id} has no committed vectors"

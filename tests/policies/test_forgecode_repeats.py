@@ -81,6 +81,7 @@ def test_short_periods_are_found_exactly_however_long_the_conversation(runs: lis
             assert got is None or got[0] > 24 // 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "key_of",
     [

@@ -8,7 +8,8 @@ import pytest
 
 from loopaudit.policies.contract import Context
 from loopaudit.policies.guards.goose import POLICY, GooseParams
-from tests.policies.guard_streams import USER, C, events, findings, said, words
+from loopaudit.testing import words
+from tests.policies.guard_streams import USER, C, batches, events, findings, said
 
 
 def on(tool: str, path: str = "f", **more: Any) -> C:
@@ -113,7 +114,7 @@ def test_shadow_counts_refused_calls_by_their_outcome() -> None:
 def test_the_first_rule_is_shown() -> None:
     params = GooseParams(max_tool_repetitions=2)
     bad = on("read", output="", error="boom")
-    found = [(d.rule, d.count) for d in POLICY.start(params, Context()).judge(events([[bad] * 3])[0])]
+    found = [(d.rule, d.count) for d in POLICY.start(params, Context()).judge(batches([[bad] * 3])[0])]
     assert found == [("REP-001", 3)]
     assert said(POLICY, [bad] * 4, params) == [".", ".", "block", "block"]
 

@@ -281,6 +281,7 @@ def endless(start: int, calls: int, busy: bool) -> list[Batch]:
     return made
 
 
+@pytest.mark.slow
 @every_policy
 @pytest.mark.parametrize(("busy", "calls"), [(False, 200_000), (True, 40_000)], ids=["quiet", "busy"])
 def test_an_endless_turn_costs_bounded_memory_and_steady_time(

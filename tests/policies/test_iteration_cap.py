@@ -51,7 +51,7 @@ def test_what_a_stop_avoids(params: dict[str, Any], avoided: int) -> None:
 
 
 @pytest.mark.parametrize("unit", ["responses", "calls", "supersteps"])
-def test_shadow_speaks_once_a_turn(unit: str) -> None:
+def test_shadow_speaks_once_a_turn(unit: Any) -> None:
     params = IterationCapParams(cap=2, unit=unit)
     out = said(POLICY, [*[CALL] * 9, USER, *[CALL] * 9], params, enforced=False)
     assert sum(word != "." for word in out) == 2

@@ -21,7 +21,7 @@ READ = C("read", '{"a":1}')
         ({"consecutive_mistake_limit": 0}, ["."] * 5),
     ],
 )
-def test_limit(changed: dict[str, int], expected: list[str]) -> None:
+def test_limit(changed: dict[str, Any], expected: list[str]) -> None:
     assert said(POLICY, [READ] * 5, RooCodeParams(**changed)) == expected
 
 

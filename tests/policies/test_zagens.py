@@ -36,7 +36,7 @@ def failing(tool: str, count: int) -> list[C]:
         ({"failure_halt_threshold": 3}, failing("grep", 3), [".", ".", "halt"]),
     ],
 )
-def test_thresholds(changed: dict[str, int], items: list[Any], expected: list[str]) -> None:
+def test_thresholds(changed: dict[str, Any], items: list[Any], expected: list[str]) -> None:
     assert said(POLICY, items, ZagensParams(**changed)) == expected
 
 

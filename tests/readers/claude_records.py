@@ -45,7 +45,7 @@ class Log:
         return self.add("user", message={"role": "user", "content": content}, **fields)
 
     def model(self, response: str | None, *blocks: Json, usage: Json | None = None, **fields: Any) -> Json:
-        message = {"model": "model-large", "type": "message", "role": "assistant", "content": list(blocks)}
+        message: Json = {"model": "model-large", "type": "message", "role": "assistant", "content": list(blocks)}
         if response is not None:
             message["id"] = response
         if usage is not None:
@@ -53,7 +53,7 @@ class Log:
         return self.add("assistant", message=message, **fields)
 
     def result(self, call: str, content: Any = "done", *, error: bool | None = None, **fields: Any) -> Json:
-        block = {"tool_use_id": call, "type": "tool_result", "content": content}
+        block: Json = {"tool_use_id": call, "type": "tool_result", "content": content}
         if error is not None:
             block["is_error"] = error
         text = content if isinstance(content, str) else ""

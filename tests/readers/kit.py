@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from loopaudit.core.counts import Totals
+from loopaudit.core.events import Boundary, Event
 from loopaudit.readers.registry import readers
 from loopaudit.readers.source import Source
 from tests import corpus
@@ -48,6 +49,12 @@ class Document:
 
     def __init__(self, value: Any) -> None:
         self.value = value
+
+
+def reason_of(event: Event) -> str:
+    """Why the run ended or was cut, of an event that must be a boundary."""
+    assert isinstance(event, Boundary)
+    return event.reason
 
 
 def write(content: Any) -> bytes:

@@ -49,7 +49,8 @@ def test_one_response_over_many_records_is_one_batch_also_with_results_between()
 def test_batch_key(ids: tuple[str | None, ...], requests: tuple[str | None, ...], expected: list[str]) -> None:
     log = Log()
     for name, response, request in zip("ab", ids, requests, strict=True):
-        log.model(response, call(f"toolu_{name}"), **({} if request is None else {"requestId": request}))
+        more: dict[str, Any] = {} if request is None else {"requestId": request}
+        log.model(response, call(f"toolu_{name}"), **more)
     log.result("toolu_a")
     log.result("toolu_b")
     assert shape(read(log)[0]) == expected

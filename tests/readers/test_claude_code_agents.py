@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from loopaudit.core.events import Batch
@@ -74,7 +76,7 @@ def test_a_damaged_record_does_not_break_a_chain() -> None:
 
 def test_a_sub_agents_own_file() -> None:
     log = Log()
-    own = {"isSidechain": True, "agentId": "a1b2c3d"}
+    own: dict[str, Any] = {"isSidechain": True, "agentId": "a1b2c3d"}
     log.person("your task", **own)
     log.model("s1", call("a"), **own)
     log.result("a", **own)
@@ -118,7 +120,7 @@ def test_one_call_in_two_layouts_counts_once() -> None:
     log = Log()
     log.progress("abc", look)
     log.progress("abc", seen)
-    own = {"isSidechain": True, "agentId": "abc"}
+    own: dict[str, Any] = {"isSidechain": True, "agentId": "abc"}
     log.model("s1", call("toolu_01a"), **own)
     log.result("toolu_01a", **own)
     events, problems, totals = read(log)

@@ -29,7 +29,7 @@ from tests.readers.claude_records import (
     shape,
 )
 
-pytestmark = pytest.mark.usefixtures("untraced")
+pytestmark = [pytest.mark.usefixtures("untraced"), pytest.mark.slow]  # damages every sample in many ways
 
 # -- what cannot be used -------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from loopaudit.core.events import Boundary
 from loopaudit.readers.registry import readers
 from tests import corpus
 from tests.readers.claude_records import call, text
@@ -63,7 +64,7 @@ def test_runs_are_sessions_and_another_run_of_a_session_resumes_it() -> None:
     records = [INIT, said("r", call("a")), end, INIT, said("q", call("b")), {**INIT, "session_id": "s2"}]
     found = Read(ID, records)
     assert found.shape == ["a?", "-- end", "-- resume", "b?"]
-    assert [event.reason for event in found.events if getattr(event, "kind", "") == "end"] == ["error_max_turns"]
+    assert [e.reason for e in found.events if isinstance(e, Boundary) and e.kind == "end"] == ["error_max_turns"]
     assert len(found.totals) == 1
 
 

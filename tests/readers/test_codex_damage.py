@@ -17,7 +17,7 @@ from tests import corpus
 from tests.readers.codex_records import BASES, GENERATIONS, Record, Writer, encode, late, read
 from tests.readers.damage import changed, counts, paths
 
-pytestmark = pytest.mark.usefixtures("untraced")
+pytestmark = [pytest.mark.usefixtures("untraced"), pytest.mark.slow]  # damages every sample in many ways
 
 # -- damage --------------------------------------------------------------------------------
 

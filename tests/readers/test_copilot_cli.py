@@ -90,7 +90,7 @@ def test_sub_agents_are_agents(marks: dict[str, str]) -> None:
 
 
 def test_tokens_per_response_else_per_session() -> None:
-    usage = {"inputTokens": 7, "outputTokens": 5, "cacheReadTokens": 1, "cacheWriteTokens": 0}
+    usage: dict[str, Any] = {"inputTokens": 7, "outputTokens": 5, "cacheReadTokens": 1, "cacheWriteTokens": 0}
     shutdown = event("session.shutdown", modelMetrics={"m": {"usage": {**usage, "inputTokens": 9}}})
     both = Read(ID, [message("m", "a", outputTokens=5), event("assistant.usage", **usage), shutdown]).total
     assert (both.input_tokens, both.output_tokens) == (7, 5)

@@ -24,7 +24,7 @@ from tests.corpus import read_events
 from tests.places import SAMPLES
 from tests.readers.damage import changed, damaged, encoded, is_broken, paths, root_of, silent_losses
 
-pytestmark = pytest.mark.usefixtures("untraced")
+pytestmark = [pytest.mark.usefixtures("untraced"), pytest.mark.slow]  # damages every sample in many ways
 
 FORMATS = readers().ids()
 

@@ -20,7 +20,7 @@ def user(id: str, text: Any) -> dict[str, Any]:
 
 
 def call(id: str, status: str, response: Any = None, *, name: str = "run_shell_command") -> dict[str, Any]:
-    found = {"id": id, "name": name, "args": {"command": "make"}, "status": status}
+    found: dict[str, Any] = {"id": id, "name": name, "args": {"command": "make"}, "status": status}
     if response is not None:
         found["result"] = [{"functionResponse": {"id": id, "name": name, "response": response}}]
     return found

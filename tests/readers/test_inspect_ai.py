@@ -18,7 +18,7 @@ from loopaudit.core.events import Batch
 from loopaudit.readers.formats.inspect_ai.reader import READER
 from loopaudit.readers.source import Source
 from tests import corpus
-from tests.readers.kit import Document, Read, sample
+from tests.readers.kit import Document, Read, reason_of, sample
 
 ID = "inspect-ai"
 
@@ -102,8 +102,8 @@ def test_the_tool_events_are_read_where_the_messages_are_shorter() -> None:
 
 
 def test_a_limit_or_an_error_is_the_end() -> None:
-    assert Read(ID, Document(log(USER, limit={"type": "token", "limit": 9}))).events[-1].reason == "limit: token"
-    assert Read(ID, Document(log(USER, error={"message": "boom", "traceback": ""}))).events[-1].reason == "boom"
+    assert reason_of(Read(ID, Document(log(USER, limit={"type": "token", "limit": 9}))).events[-1]) == "limit: token"
+    assert reason_of(Read(ID, Document(log(USER, error={"message": "boom", "traceback": ""}))).events[-1]) == "boom"
 
 
 def test_a_log_without_samples_is_told() -> None:

@@ -9,7 +9,7 @@ import pytest
 from loopaudit.core.events import Boundary
 from loopaudit.readers.formats.mini_swe_agent import READER
 from tests import corpus
-from tests.readers.kit import Document, Read
+from tests.readers.kit import Document, Read, reason_of
 
 ID = "mini-swe-agent"
 TASK = [{"role": "system", "content": "s"}, {"role": "user", "content": "fix it"}]
@@ -71,7 +71,7 @@ def test_version_2_pairs_by_id_and_ends_with_exit() -> None:
     }
     read = Read(ID, Document(run))
     assert read.shape == ["turn: fix it", "ca+cb", "cz?", "-- end"]
-    assert read.events[-1].reason == "LimitsExceeded"
+    assert reason_of(read.events[-1]) == "LimitsExceeded"
     assert read.total.started == 1770400000.5
 
 

@@ -143,8 +143,9 @@ def test_how_a_result_ended(fields: Json, failed: bool, status: str, error: str 
 
 
 def test_numbers_are_ids_too_and_null_is_as_good_as_absent() -> None:
+    seven: Any = 7
     run = [
-        call("f", batch=None, agent=None, id=7, session=3),
+        call("f", seven, batch=None, agent=None, session=3),
         result("7", at=None, name=None),
         {"type": "user", "text": "x", "id": 7},
     ]

@@ -218,7 +218,8 @@ def test_calls_that_stand_in_the_content_only_and_not_twice() -> None:
 
 
 def test_a_call_without_a_name_is_counted_and_told() -> None:
-    events, problems, totals = read([user("go"), say("", {"id": "a", "function": {"arguments": "{}"}}, None)])
+    nothing: Any = None
+    events, problems, totals = read([user("go"), say("", {"id": "a", "function": {"arguments": "{}"}}, nothing)])
     assert totals[0].calls == 2
     assert problems.counts == {"nameless_call": 2}
     assert words(events) == ["turn: go", "?+?"]

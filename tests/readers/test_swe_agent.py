@@ -9,7 +9,7 @@ import pytest
 
 from loopaudit.readers.formats.swe_agent import READER
 from tests import corpus
-from tests.readers.kit import Document, Read
+from tests.readers.kit import Document, Read, reason_of
 
 ID = "swe-agent"
 
@@ -39,7 +39,7 @@ def test_steps_are_batches_of_one_call_and_the_task_is_the_turn() -> None:
         ("bash", {"command": "ls -F"}),
         ("open", {"command": "open a.py 3"}),
     ]
-    assert read.events[-1].reason == "exit_cost"
+    assert reason_of(read.events[-1]) == "exit_cost"
     assert not read.problems
     assert not read.total.success_known
 

@@ -111,7 +111,18 @@ def test_lines_are_claimed_by_their_reader_alone(id: str, records: list[Any]) ->
     assert claimed_by(b"\n".join(json.dumps(record).encode() for record in records)) == [id]
 
 
-STRANGE = (None, 7, "zzz", [], {}, [[1]], {"role": []}, {"type": []}, {"type": {}}, {"parts": [{"type": []}]})
+STRANGE: tuple[Any, ...] = (
+    None,
+    7,
+    "zzz",
+    [],
+    {},
+    [[1]],
+    {"role": []},
+    {"type": []},
+    {"type": {}},
+    {"parts": [{"type": []}]},
+)
 
 
 @pytest.mark.parametrize("value", STRANGE, ids=str)

@@ -70,7 +70,7 @@ def shown(event: Event) -> Any:
     calls = []
     for call in event.calls:
         result = call.result
-        told = None
+        told: tuple[Any, ...] | None = None
         if result is not None:
             told = (result.output, result.failed, result.status, result.level, result.exit_code, result.error)
             told = (*told, result.line, result.at)
@@ -198,6 +198,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", HOSTILE.values(), ids=HOSTILE)
 @pytest.mark.parametrize(("name", "path"), SAMPLES, ids=[path.name for _, path in SAMPLES])
 def test_hostile_values(name: str, path: Path, value: bytes) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from loopaudit.core.events import Turn
 from tests.readers.kit import Document, Read
 
 ID = "vercel-ui"
@@ -128,7 +129,8 @@ def test_tokens_times_and_files() -> None:
         "parts": [{"type": "file", "mediaType": "image/png", "url": "data:image/png;base64," + "A" * 9999}],
     }
     read = Read(ID, [picture, message])
-    assert read.events[0].text == "[file image/png]"
+    (first, *_) = read.events
+    assert isinstance(first, Turn) and first.text == "[file image/png]"
     assert (read.total.input_tokens, read.total.output_tokens) == (7, 2)
     assert read.total.started is not None
 

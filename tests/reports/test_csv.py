@@ -28,6 +28,7 @@ def rows(report: Report) -> list[dict[str, str]]:
 
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(reports())
+@pytest.mark.slow
 def test_any_report_has_a_row_for_each_finding(report: Report) -> None:
     found = [f for t in report.transcripts for f in [*(f for p in t.policies for f in p.findings), *t.recorded]]
     made = rows(report)

@@ -36,6 +36,7 @@ def test_all_formats_are_there() -> None:
         assert reporter.id == name and reporter.title and reporter.suffix.startswith(".")
 
 
+@pytest.mark.slow
 def test_two_runs_give_the_same_bytes_in_every_format() -> None:
     runs = [
         subprocess.run([sys.executable, "-c", SCRIPT], cwd=ROOT, capture_output=True, text=True, check=True,

@@ -114,6 +114,7 @@ def test_no_text_changes_the_structure(text: str) -> None:
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(reports())
+@pytest.mark.slow
 def test_any_report_is_one_page_of_safe_text(report: Report) -> None:
     page = REPORTER.render(report, {})
     assert page == REPORTER.render(report, {})

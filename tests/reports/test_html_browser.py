@@ -20,7 +20,7 @@ from tests.reports.test_html import SCRIPT, hostile
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome
 
-pytestmark = needs_browser
+pytestmark = [needs_browser, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

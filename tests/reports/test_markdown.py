@@ -42,6 +42,7 @@ def test_tables_are_whole_and_text_is_text(make: Callable[[], Report]) -> None:
 
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(reports(), st.integers(0, 6_000))
+@pytest.mark.slow
 def test_any_report_is_safe_and_keeps_the_limit(report: Report, limit: int) -> None:
     text = document(report)
     check(text)

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from loopaudit.core import text
 from loopaudit.core.json import plain
 from loopaudit.core.report import Report
 from loopaudit.reports.formats import parquet
@@ -34,11 +35,12 @@ def table(report: Report) -> Any:
 
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(reports())
+@pytest.mark.slow
 def test_any_report_has_a_row_for_each_finding(report: Report) -> None:
     rows = table(report).to_pylist()
     lines = list(shape.finding_lines(report))
     assert [(row["action"], row["policy"], row["recorded"]) for row in rows] == [
-        (line["action"], plain(parquet.text.visible(line["policy"])), line["recorded"]) for line in lines
+        (line["action"], plain(text.visible(line["policy"])), line["recorded"]) for line in lines
     ]
     for row in rows:
         assert row["call"] is None or row["call"] > 0

@@ -69,6 +69,7 @@ def test_it_is_valid_and_its_references_hold(name: str) -> None:
 
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(reports())
+@pytest.mark.slow
 def test_any_report_is_valid(report: Report) -> None:
     assert REPORTER.render(report, {}) == REPORTER.render(report, {})
     run_of(report)

@@ -92,6 +92,7 @@ def is_safe(character: str) -> bool:
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(reports(), st.sampled_from([20, 60, 80, 150, 200]), st.sampled_from(list(Detail)))
 def test_no_text_breaks_the_layout(report: Report, width: int, detail: Detail) -> None:
@@ -104,6 +105,7 @@ def test_no_text_breaks_the_layout(report: Report, width: int, detail: Detail) -
     assert shown == render_plain(report, width, detail)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(reports())
 def test_rich_sees_no_markup_and_pictures_are_xml(report: Report) -> None:
@@ -241,7 +243,7 @@ class Stream(io.StringIO):
         return self._tty
 
     @property
-    def encoding(self) -> str:
+    def encoding(self) -> str:  # type: ignore[override]  # as of a real terminal: read only
         return self._encoding
 
 

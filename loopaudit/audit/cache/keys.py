@@ -1,7 +1,7 @@
 """The part of a result's key that is not its content: options, program, interpreter.
 
 Results of different keys never meet. Whatever may decide on a result is in it: every field of
-:class:`~loopaudit.audit.one.Options`, the source of the whole package (so that an edited
+:class:`~loopaudit.config.options.Options`, the source of the whole package (so that an edited
 policy in a development checkout counts as another one), the versions of the decoders, the
 interpreter, and the time zone, because recorded times without one are read in it.
 """

@@ -137,6 +137,7 @@ def streams(draw: st.DrawFn) -> list[str]:
     return chunks
 
 
+@pytest.mark.slow
 @both
 @settings(max_examples=150, deadline=None)
 @given(chunks=streams())

@@ -39,7 +39,7 @@ def grades(name: str, policy: str) -> set[str]:
 
 
 def loops(name: str) -> list[str]:
-    return [e.kind for e in replayed(name).episodes if e.kind != "waiting"]
+    return [e.kind for e in replayed(name).episodes if e.is_loop]
 
 
 def rows() -> list[tuple[str, str]]:
@@ -101,7 +101,7 @@ def test_the_healthy_session_is_left_alone_but_for_one_warning() -> None:
 
 
 def test_the_loop_of_the_sub_agent_is_told_apart() -> None:
-    (episode,) = [e for e in replayed("docs-subagent-pingpong.jsonl").episodes if e.kind != "waiting"]
+    (episode,) = [e for e in replayed("docs-subagent-pingpong.jsonl").episodes if e.is_loop]
     assert episode.agent != ""
     assert len(episode.unit) == 2
 

@@ -119,7 +119,7 @@ def gate(words: Iterable[str]) -> Callable[[Report], bool]:
 
     def failed(report: Report) -> bool:
         for transcript in report.transcripts:
-            if loops and any(episode.kind != "waiting" for episode in transcript.episodes):
+            if loops and any(episode.is_loop for episode in transcript.episodes):
                 return True
             for policy in transcript.policies:
                 if lowest is not None and any(Action[a.upper()] >= lowest for a in policy.by_action):

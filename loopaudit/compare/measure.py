@@ -12,14 +12,14 @@ from loopaudit.compare.savings import amount, avoided, books
 from loopaudit.compare.tallies import Judged, count
 from loopaudit.core.findings import Finding
 from loopaudit.core.report import Ledger, PolicyResult, TranscriptResult
-from loopaudit.hindsight.catches import Caught, acts, caught, first_call, is_loop
+from loopaudit.hindsight.catches import Caught, acts, caught, first_call
 
 
 def measure(result: TranscriptResult, *, enforced: bool, prices: Prices | None = None) -> Scorecard:
     """The scorecard of one transcript, which must have a ledger for savings and a step limit."""
     ledger = result.ledger or Ledger([])
     table = caught(result, enforced=enforced)
-    loops = [entry for entry in table if is_loop(entry.episode)]
+    loops = [entry for entry in table if entry.episode.is_loop]
     made = Scorecard(
         transcripts=1,
         graded=int(ledger.grade is not None),

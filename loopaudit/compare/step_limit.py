@@ -31,7 +31,7 @@ from loopaudit.compare.model import Case, Run
 from loopaudit.compare.tallies import Judged
 from loopaudit.core.findings import Action, Finding
 from loopaudit.core.report import PolicyResult, TranscriptResult
-from loopaudit.hindsight.catches import caught, is_loop
+from loopaudit.hindsight.catches import caught
 
 
 class Null(msgspec.Struct):
@@ -169,4 +169,4 @@ def _judged(case: Case, findings: list[Finding], *, enforced: bool) -> Judged:
         policies=[policy],
         episodes=case.episodes,
     )
-    return judge(policy, [entry for entry in caught(result, enforced=enforced) if is_loop(entry.episode)])
+    return judge(policy, [entry for entry in caught(result, enforced=enforced) if entry.episode.is_loop])

@@ -101,6 +101,11 @@ class TranscriptResult(msgspec.Struct):
     notes: list[str] = msgspec.field(default_factory=list)
     ledger: Ledger | None = None
 
+    @property
+    def crashed(self) -> bool:
+        """Whether a policy crashed on it."""
+        return any(policy.status == "crashed" for policy in self.policies)
+
 
 class FileProblem(msgspec.Struct):
     """A file that gave no transcript: unreadable, unrecognised, or its reader crashed.
@@ -130,6 +135,11 @@ class Report(msgspec.Struct):
     ignored: dict[str, int] = msgspec.field(default_factory=dict)
     internal: list[str] = msgspec.field(default_factory=list)
     gate: GateResult | None = None
+
+    @property
+    def crashed(self) -> bool:
+        """Whether a policy crashed on one of the transcripts."""
+        return any(transcript.crashed for transcript in self.transcripts)
 
 
 class PolicyInfo(msgspec.Struct):

@@ -14,7 +14,6 @@ from loopaudit.core.report import Check, Report, TranscriptResult
 from loopaudit.gate.expectations import Expectations
 from loopaudit.gate.expectations_hold import fits, place
 from loopaudit.gate.inputs import GateInput
-from loopaudit.hindsight.catches import is_loop
 
 
 def damaged_share(result: TranscriptResult) -> float:
@@ -105,7 +104,7 @@ def thresholds(report: Report, given: GateInput) -> Iterator[Check]:
     if lowest is not None:
         yield from _fail_on(own, given, lowest)
     free = [t for t in own if not _holds_catch(given.expectations.get(t.path))]
-    episodes = [e for t in free for e in t.episodes if is_loop(e)]
+    episodes = [e for t in free for e in t.episodes if e.is_loop]
     totals = {
         "firings": sum(sum(p.by_action.values()) for t in own for p in t.policies),
         "wrong": sum(

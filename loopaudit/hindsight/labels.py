@@ -261,7 +261,7 @@ class LabelJudge:
         numbers = range(max(first, finding.call - 255, 1), finding.call + 1)
         idle = [n for n in numbers if n <= len(self._idle) and self._idle[n - 1]]
         episode = self._at(finding.agent, finding.call) or self._at(finding.agent, first)
-        loop = episode if episode is not None and episode.kind != "waiting" else None
+        loop = episode if episode is not None and episode.is_loop else None
         if finding.action == Action.STOP:
             return self._stop(finding, loop)
         evidence = (loop.first_call, loop.last_call) if loop is not None else ()

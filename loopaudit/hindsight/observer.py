@@ -163,7 +163,7 @@ class HindsightResult:
     @property
     def loops(self) -> list[Episode]:
         """The episodes that are loops: all but waits within their budget."""
-        return [episode for episode in self.episodes if episode.kind != "waiting"]
+        return [episode for episode in self.episodes if episode.is_loop]
 
     def class_of(self, number: int) -> CallClass:
         """The class of a call."""

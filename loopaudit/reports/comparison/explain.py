@@ -101,7 +101,7 @@ def _loops(
             continue
         what = f"{wording.words(episode.kind)}, calls {wording.span_of(episode.first_call, episode.last_call)}"
         steps = entry.steps.get(policy.label)
-        if episode.kind == "waiting":
+        if not episode.is_loop:
             did = "no loop, and counted nowhere"
         elif steps:
             did = f"caught by {policy.label}: {steps[0].action.word} at call {steps[0].call:,}, {steps[0].late:,} late"

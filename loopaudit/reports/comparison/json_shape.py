@@ -18,7 +18,7 @@ from loopaudit.compare.step_limit import Null
 from loopaudit.compare.tallies import Amount, Judged, median
 from loopaudit.core.json import dumps
 from loopaudit.core.report import Ledger, PolicyResult, TranscriptResult
-from loopaudit.hindsight.catches import Caught, caught, first_call, is_loop
+from loopaudit.hindsight.catches import Caught, caught, first_call
 
 SCHEMA: Final = "loopaudit-comparison"
 VERSION: Final = 1
@@ -185,7 +185,7 @@ def _transcript(result: TranscriptResult, labels: Sequence[str], enforced: bool)
         "session": result.session,
         "format": result.format,
         "calls": int(result.counts.get("calls") or 0),
-        "loops": [_loop(entry, labels) for entry in table if is_loop(entry.episode)],
+        "loops": [_loop(entry, labels) for entry in table if entry.episode.is_loop],
         "policies": [
             _own(policy, avoided(policy, kept) if enforced else none, kept.ledger)
             for policy in result.policies

@@ -14,7 +14,7 @@ import orjson
 from loopaudit.core import text
 from loopaudit.core.findings import Action, Episode, Finding, Grade
 from loopaudit.core.report import PolicyInfo, PolicyResult, Report, TranscriptResult
-from loopaudit.hindsight.catches import caught, is_loop
+from loopaudit.hindsight.catches import caught
 from loopaudit.reports.kit import wording
 from loopaudit.reports.kit.check_page import told, where
 from loopaudit.reports.kit.page.lanes import calls_of
@@ -175,7 +175,7 @@ def _gate(report: Report) -> Json | None:
 
 
 def _transcript(write: _Writer, result: TranscriptResult, name: str, most: int, *, enforced: bool) -> Json:
-    loops = [episode for episode in result.episodes if is_loop(episode)]
+    loops = [episode for episode in result.episodes if episode.is_loop]
     counts = result.counts
     return {
         "name": shown(name),
@@ -206,7 +206,7 @@ def _transcript(write: _Writer, result: TranscriptResult, name: str, most: int, 
 def _episode(episode: Episode) -> list[Any]:
     return [
         shown(wording.words(episode.kind)),
-        int(is_loop(episode)),
+        int(episode.is_loop),
         episode.first_call,
         episode.last_call,
         episode.laps,

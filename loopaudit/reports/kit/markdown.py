@@ -8,7 +8,6 @@ from typing import Final
 from loopaudit.core.findings import Action, Finding
 from loopaudit.core.report import Report, TranscriptResult
 from loopaudit.core.text import markdown, markdown_code
-from loopaudit.hindsight.catches import is_loop
 from loopaudit.reports.kit import wording
 from loopaudit.reports.kit import wording as telling
 from loopaudit.reports.kit.check_page import told
@@ -179,7 +178,7 @@ def _score(score: Score) -> str:
 
 def _transcript(result: TranscriptResult, name: str) -> str:
     lines = [f"\n## {markdown_code(name) or 'unnamed'}\n\n", _facts(result)]
-    loops = [episode for episode in result.episodes if is_loop(episode)]
+    loops = [episode for episode in result.episodes if episode.is_loop]
     if loops:
         lines.append(f"\n**{wording.some(len(loops), 'loop')}**\n\n")
         lines.append(_row_of(("calls", "kind", "what", "redundant calls", "ended")) + _rule(5))

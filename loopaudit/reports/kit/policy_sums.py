@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from loopaudit.core.findings import Finding
 from loopaudit.core.report import PolicyStatus, Report, TranscriptResult
-from loopaudit.hindsight.catches import caught, is_loop, outside
+from loopaudit.hindsight.catches import caught, outside
 
 
 @dataclass(slots=True)
@@ -71,7 +71,7 @@ def scores(transcripts: Iterable[TranscriptResult], *, enforced: bool) -> list[S
 
 def _loops(totals: dict[str, Score], transcript: TranscriptResult, *, enforced: bool) -> None:
     for entry in caught(transcript, enforced=enforced):
-        if not is_loop(entry.episode):
+        if not entry.episode.is_loop:
             continue
         for policy in transcript.policies:
             label = policy.label
@@ -101,7 +101,7 @@ def graded(transcript: TranscriptResult) -> bool:
 
 def loops_of(transcript: TranscriptResult) -> int:
     """How many loops hindsight found in a transcript."""
-    return sum(map(is_loop, transcript.episodes))
+    return sum(episode.is_loop for episode in transcript.episodes)
 
 
 def firings_of(transcript: TranscriptResult) -> int:

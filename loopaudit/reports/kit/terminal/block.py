@@ -7,7 +7,7 @@ from typing import Final
 
 from loopaudit.core.events import LEVELS
 from loopaudit.core.report import PolicyResult, Report, TranscriptResult
-from loopaudit.hindsight.catches import Caught, caught, is_loop
+from loopaudit.hindsight.catches import Caught, caught
 from loopaudit.reports.kit import wording
 from loopaudit.reports.kit.page import cells, lanes
 from loopaudit.reports.kit.page.page import Line, Page, Span
@@ -122,7 +122,7 @@ def _problems(page: Page, result: TranscriptResult, limits: Limits) -> None:
 
 def _verdict(page: Page, result: TranscriptResult, table: list[Caught]) -> None:
     """The whole in a sentence or two."""
-    found = [entry for entry in table if is_loop(entry.episode)]
+    found = [entry for entry in table if entry.episode.is_loop]
     fired = firings_of(result)
     judges = [policy for policy in result.policies if policy.status != "cannot_evaluate"]
     if not judges and result.policies:

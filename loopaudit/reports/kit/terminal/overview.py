@@ -81,7 +81,7 @@ def tells(transcript: TranscriptResult) -> bool:
         or transcript.episodes
         or transcript.recorded
         or transcript.problem_counts
-        or any(p.status == "crashed" for p in transcript.policies)
+        or transcript.crashed
     )
 
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 
 from loopaudit.config.actions import lowest_action
 from loopaudit.core.errors import UsageError
-from loopaudit.core.findings import Action
 from loopaudit.core.report import Report
 from loopaudit.reports.registry import reports
 
@@ -122,7 +121,7 @@ def gate(words: Iterable[str]) -> Callable[[Report], bool]:
             if loops and any(episode.is_loop for episode in transcript.episodes):
                 return True
             for policy in transcript.policies:
-                if lowest is not None and any(Action[a.upper()] >= lowest for a in policy.by_action):
+                if lowest is not None and any(action >= lowest for action in policy.by_action):
                     return True
         return False
 

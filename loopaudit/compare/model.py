@@ -13,7 +13,8 @@ from typing import Final
 
 import msgspec
 
-from loopaudit.compare.tallies import Amount, Judged, tally
+from loopaudit.compare.tallies import Amount, Judged
+from loopaudit.core.counts import merge_counts
 from loopaudit.core.findings import Action, Episode, Finding, Grade
 from loopaudit.core.report import PolicyStatus
 
@@ -69,7 +70,7 @@ class Card(msgspec.Struct):
 
     label: str
     status: dict[PolicyStatus, int] = msgspec.field(default_factory=dict)
-    firings: dict[str, int] = msgspec.field(default_factory=dict)
+    firings: dict[Action, int] = msgspec.field(default_factory=dict)
     dropped: int = 0
     firsts: list[int] = msgspec.field(default_factory=list)
     judged: Judged = msgspec.field(default_factory=Judged)
@@ -89,8 +90,8 @@ class Card(msgspec.Struct):
 
     def add(self, other: Card) -> None:
         """Add another card of the same policy to this one."""
-        tally(self.status, other.status)
-        tally(self.firings, other.firings)
+        merge_counts(self.status, other.status)
+        merge_counts(self.firings, other.firings)
         self.dropped += other.dropped
         self.firsts.extend(other.firsts)
         self.judged.add(other.judged)
@@ -172,8 +173,8 @@ class Scorecard(msgspec.Struct):
             self.cards.setdefault(label, Card(label)).add(card)
         for pair, agreement in other.agreement.items():
             self.agreement.setdefault(pair, Agreement()).add(agreement)
-        tally(self.caught_alone, other.caught_alone)
-        tally(self.wrong_alone, other.wrong_alone)
+        merge_counts(self.caught_alone, other.caught_alone)
+        merge_counts(self.wrong_alone, other.wrong_alone)
         for mine, more in (
             (self.only_caught, other.only_caught),
             (self.only_wrong, other.only_wrong),

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
+
+K = TypeVar("K")
 
 
 @dataclass(slots=True)
@@ -63,3 +66,9 @@ def missing_needs(totals: Totals) -> dict[str, str]:
     if not totals.schemas:
         lacks["schemas"] = "no tool schemas are recorded or given"
     return lacks
+
+
+def merge_counts(counts: dict[K, int], more: Mapping[K, int]) -> None:
+    """Add ``more`` to ``counts``, name by name."""
+    for name, count in more.items():
+        counts[name] = counts.get(name, 0) + count

@@ -28,6 +28,15 @@ class Action(IntEnum):
     STRIP_TOOLS = 7
     STOP = 8
 
+    @classmethod
+    def from_slug(cls, slug: str) -> Action:
+        """The action of a :attr:`slug`.
+
+        Raises:
+            KeyError: there is no such action.
+        """
+        return cls[slug.upper()]
+
     @property
     def word(self) -> str:
         """The word used in reports and on the command line (``hard stop`` for STOP)."""

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from loopaudit.core.findings import Episode, Finding, Grade, Problem
+from loopaudit.core.findings import Action, Episode, Finding, Grade, Problem
 
 PolicyStatus = Literal["evaluated", "partly", "cannot_evaluate", "crashed"]
 
@@ -33,12 +33,17 @@ class PolicyResult(msgspec.Struct):
     reasons: list[str] = msgspec.field(default_factory=list)
     findings: list[Finding] = msgspec.field(default_factory=list)
     dropped: int = 0
-    by_action: dict[str, int] = msgspec.field(default_factory=dict)
+    by_action: dict[Action, int] = msgspec.field(default_factory=dict)
     by_rule: dict[str, int] = msgspec.field(default_factory=dict)
     judged_calls: int = 0
     blocked_calls: int = 0
     avoided_calls: int = 0
     mapped: dict[str, str] = msgspec.field(default_factory=dict)
+
+    @property
+    def firings(self) -> int:
+        """All findings, kept or not."""
+        return sum(self.by_action.values())
 
 
 class Response(msgspec.Struct, gc=False):

@@ -190,7 +190,7 @@ def _one(file: TomlFile, table: Mapping[str, Any], index: int, transcript: Path)
     return Expectation(
         transcript=transcript,
         policy=table["policy"],
-        action=Action[table["action"].upper()] if "action" in table else None,
+        action=Action.from_slug(table["action"]) if "action" in table else None,
         at=None if never or at is None else _range(file, index, at),
         never=never,
         rule=table.get("rule"),

@@ -65,9 +65,9 @@ def fire(
 
 
 def policy(label: str, *findings: Finding, status: Any = "evaluated", dropped: int = 0) -> PolicyResult:
-    by_action: dict[str, int] = {}
+    by_action: dict[Action, int] = {}
     for finding in findings:
-        by_action[finding.action.slug] = by_action.get(finding.action.slug, 0) + 1
+        by_action[finding.action] = by_action.get(finding.action, 0) + 1
     return PolicyResult(label, label, {}, status, findings=list(findings), by_action=by_action, dropped=dropped)
 
 

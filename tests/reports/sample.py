@@ -69,10 +69,10 @@ def finding(
 
 
 def result(label: str, findings: Sequence[Finding] = (), **more: object) -> PolicyResult:
-    by_action: dict[str, int] = {}
+    by_action: dict[Action, int] = {}
     by_rule: dict[str, int] = {}
     for item in findings:
-        by_action[item.action.slug] = by_action.get(item.action.slug, 0) + 1
+        by_action[item.action] = by_action.get(item.action, 0) + 1
         by_rule[item.rule] = by_rule.get(item.rule, 0) + 1
     made = PolicyResult(
         label,

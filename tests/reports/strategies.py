@@ -63,9 +63,9 @@ def findings(draw: st.DrawFn, label: str, agents: list[str]) -> Finding:
 @st.composite
 def policy_results(draw: st.DrawFn, label: str, agents: list[str]) -> PolicyResult:
     found = draw(st.lists(findings(label, agents), max_size=5))
-    by_action: dict[str, int] = {}
+    by_action: dict[Action, int] = {}
     for item in found:
-        by_action[item.action.slug] = by_action.get(item.action.slug, 0) + 1
+        by_action[item.action] = by_action.get(item.action, 0) + 1
     return PolicyResult(
         label=label,
         policy=label,

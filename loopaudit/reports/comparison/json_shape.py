@@ -19,6 +19,7 @@ from loopaudit.compare.tallies import Amount, Judged, median
 from loopaudit.core.json import dumps
 from loopaudit.core.report import Ledger, PolicyResult, TranscriptResult
 from loopaudit.hindsight.catches import Caught, caught, first_call
+from loopaudit.reports.kit.json_shape import actions
 
 SCHEMA: Final = "loopaudit-comparison"
 VERSION: Final = 1
@@ -87,7 +88,7 @@ def _policy(row: Row, policy: str, params: dict[str, Any], comparison: Compariso
         "params": {name: params[name] for name in sorted(params)},
         "transcripts": {name: card.status[name] for name in sorted(card.status)},
         "firings": sum(card.firings.values()),
-        "by_action": {name: card.firings[name] for name in sorted(card.firings)},
+        "by_action": actions(card.firings),
         "firings_not_kept": card.dropped,
         "first_firing": {"transcripts": len(card.firsts), "median_call": median(card.firsts)},
         "judged": judged_shape(card.judged),

@@ -78,7 +78,7 @@ def _plain(report: Report) -> str:
                 f"{loops_of(one):,}" if graded(one) else "–",
                 f"{firings_of(one):,}",
                 action.word if action else "–",
-                ", ".join(f"{p.label} {sum(p.by_action.values()):,}" for p in one.policies if p.by_action) or "–",
+                ", ".join(f"{p.label} {p.firings:,}" for p in one.policies if p.by_action) or "–",
             )
         )
     left = len(report.transcripts) - len(rows)

@@ -6,7 +6,7 @@ Every text is safe to show: control, direction and escape characters are gone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import orjson
@@ -230,17 +230,13 @@ def _policy(write: _Writer, policy: PolicyResult, most: int) -> Json:
         "status": policy.status,
         "statusText": wording.STATUS[policy.status],
         "reasons": list(map(shown, policy.reasons)),
-        "actions": _counted(policy.by_action),
+        "actions": [policy.by_action.get(action, 0) for action in Action],
         "grades": grades,
         "blocked": policy.blocked_calls,
         "avoided": policy.avoided_calls,
         "hidden": policy.dropped + max(len(policy.findings) - most, 0),
         "marks": _marks(write, policy.findings, most),
     }
-
-
-def _counted(by_action: Mapping[str, int]) -> list[int]:
-    return [by_action.get(action.slug, 0) for action in Action]
 
 
 def _marks(write: _Writer, findings: Sequence[Finding], most: int) -> list[list[int]]:

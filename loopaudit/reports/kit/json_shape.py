@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from loopaudit.core.events import LEVELS
-from loopaudit.core.findings import Episode, Finding, Grade
+from loopaudit.core.findings import Action, Episode, Finding, Grade
 from loopaudit.core.report import GateResult, PolicyInfo, PolicyResult, Report, TranscriptResult
 
 REPORT: Final = "loopaudit-report"
@@ -129,7 +129,7 @@ def _policy(result: PolicyResult) -> dict[str, Any]:
         "params": _sorted(result.params),
         "status": result.status,
         "reasons": list(result.reasons),
-        "by_action": _sorted(result.by_action),
+        "by_action": actions(result.by_action),
         "by_rule": _sorted(result.by_rule),
         "calls": {
             "judged": result.judged_calls,
@@ -217,6 +217,11 @@ def _episode(episode: Episode) -> dict[str, Any]:
         "seconds": episode.seconds,
         "evidence": list(episode.evidence),
     }
+
+
+def actions(by_action: Mapping[Action, int]) -> dict[str, int]:
+    """Counts by action, under the actions' slugs."""
+    return _sorted({action.slug: count for action, count in by_action.items()})
 
 
 def _sorted(mapping: Mapping[str, Any]) -> dict[str, Any]:

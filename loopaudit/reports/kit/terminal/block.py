@@ -180,7 +180,7 @@ def _lanes(page: Page, result: TranscriptResult, limits: Limits) -> None:
     active = [policy for policy in result.policies if policy.by_action]
     labels = ["hindsight", *(p.label for p in active), *(["recorded"] if result.recorded else [])]
     label_width = min(max(cells.width(cells.clean(label)) for label in labels), 24)
-    totals = [f"{sum(p.by_action.values()):,}" for p in active]
+    totals = [f"{p.firings:,}" for p in active]
     side = max(len(text) for text in [*totals, "firings"]) + 2
     on = lanes.scale(lanes.calls_of(result), page.width - label_width - side - 4)
     numbers, ticks = lanes.ruler(on)

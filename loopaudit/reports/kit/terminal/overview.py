@@ -71,7 +71,7 @@ def _more(page: Page, left: int, where: str) -> None:
 
 def worst(transcript: TranscriptResult) -> Action:
     """The strongest action of any policy on a transcript."""
-    return max((Action[a.upper()] for p in transcript.policies for a in p.by_action), default=Action.ALLOW)
+    return max((action for p in transcript.policies for action in p.by_action), default=Action.ALLOW)
 
 
 def tells(transcript: TranscriptResult) -> bool:
@@ -166,7 +166,7 @@ def _firings(policy: PolicyResult | None) -> Span:
         return Span("n/a", "dim")
     if policy.status == "crashed":
         return Span("crashed", "error")
-    return _count(sum(policy.by_action.values()))
+    return _count(policy.firings)
 
 
 def _narrow(page: Page, report: Report, names: Sequence[str], shown: Sequence[int]) -> None:
@@ -177,7 +177,7 @@ def _narrow(page: Page, report: Report, names: Sequence[str], shown: Sequence[in
     for i, line in zip(shown, laid.rows, strict=True):
         page.add(*line, indent=2)
         transcript = report.transcripts[i]
-        fired = [(sum(p.by_action.values()), cells.fit(p.label, 24)) for p in transcript.policies if p.by_action]
+        fired = [(p.firings, cells.fit(p.label, 24)) for p in transcript.policies if p.by_action]
         parts = [f"{label} {count:,}" for count, label in sorted(fired, key=lambda item: -item[0])]
         crashed = [cells.fit(p.label, 24) for p in transcript.policies if p.status == "crashed"]
         page.add(

@@ -23,7 +23,7 @@ def measure(result: TranscriptResult, *, enforced: bool, prices: Prices | None =
     made = Scorecard(
         transcripts=1,
         graded=int(ledger.grade is not None),
-        calls=int(result.counts.get("calls") or 0),
+        calls=result.counts.calls,
         loops=len(loops),
         recorded=len(result.recorded),
     )

@@ -29,6 +29,7 @@ import msgspec
 from loopaudit.compare.measure import judge
 from loopaudit.compare.model import Case, Run
 from loopaudit.compare.tallies import Judged
+from loopaudit.core.counts import Counts
 from loopaudit.core.findings import Action, Finding
 from loopaudit.core.report import PolicyResult, TranscriptResult
 from loopaudit.hindsight.catches import caught
@@ -162,7 +163,7 @@ def _judged(case: Case, findings: list[Finding], *, enforced: bool) -> Judged:
         path=case.path,
         session=case.session,
         format="",
-        counts={},
+        counts=Counts(),
         agents=[],
         models=[],
         tools={},

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from loopaudit.core.counts import Counts
 from loopaudit.core.findings import Action, Episode, Finding, Grade, Problem
 
 PolicyStatus = Literal["evaluated", "partly", "cannot_evaluate", "crashed"]
@@ -83,8 +84,7 @@ class Ledger(msgspec.Struct):
 class TranscriptResult(msgspec.Struct):
     """One conversation of one file, audited.
 
-    ``counts`` are the totals of :class:`loopaudit.core.counts.Totals` that are numbers. ``classes``
-    counts calls by hindsight class. ``problems`` are the kept ones, ``problem_counts`` all.
+    ``classes`` counts calls by hindsight class. ``problems`` are the kept ones, ``problem_counts`` all.
     ``recorded`` is what a guard of the recording harness did. ``ledger`` is there where the
     audit was asked for one.
     """
@@ -92,7 +92,7 @@ class TranscriptResult(msgspec.Struct):
     path: str
     session: str
     format: str
-    counts: dict[str, int | float | None]
+    counts: Counts
     agents: list[str]
     models: list[str]
     tools: dict[str, int]

@@ -18,7 +18,7 @@ from loopaudit.gate.inputs import GateInput
 
 def damaged_share(result: TranscriptResult) -> float:
     """Damaged records as a share of these and of the messages, responses and results that were read."""
-    read = sum(int(result.counts.get(name) or 0) for name in ("turns", "batches", "results"))
+    read = result.counts.turns + result.counts.batches + result.counts.results
     return result.damaged / (result.damaged + read) if result.damaged else 0.0
 
 

@@ -169,7 +169,7 @@ def _prefilled(result: TranscriptResult) -> LabelledTranscript:
 
 def calls_of(result: TranscriptResult) -> int:
     """How many calls a transcript has."""
-    return int(result.counts.get("calls") or 0)
+    return result.counts.calls
 
 
 def label_document(results: Iterable[TranscriptResult]) -> bytes:

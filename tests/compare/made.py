@@ -11,6 +11,7 @@ from loopaudit.compare.comparison import Comparison
 from loopaudit.compare.measure import measure
 from loopaudit.compare.model import merge
 from loopaudit.compare.step_limit import null_policy
+from loopaudit.core.counts import Counts
 from loopaudit.core.findings import Action, Episode, Finding, Grade
 from loopaudit.core.report import Ledger, PolicyInfo, PolicyResult, Report, Response, TranscriptResult
 
@@ -117,7 +118,7 @@ def transcript(
         path=path,
         session=session,
         format="native",
-        counts={"calls": calls},
+        counts=Counts(calls=calls),
         agents=[],
         models=[],
         tools={"Grep": calls},

@@ -32,12 +32,12 @@ def explain(comparison: Comparison, label: str, call: int, width: int) -> Page:
     names = names_of(report)
     told = 0
     for name, result in zip(names, report.transcripts, strict=True):
-        if 1 <= call <= int(result.counts.get("calls") or 0):
+        if 1 <= call <= result.counts.calls:
             policy = next(p for p in result.policies if p.label == label)
             _transcript(page, comparison, result, policy, name, call)
             told += 1
     if not told:
-        most = max((int(t.counts.get("calls") or 0) for t in report.transcripts), default=0)
+        most = max((t.counts.calls for t in report.transcripts), default=0)
         raise UsageError(f"--explain: no transcript has a call {call}", hint=f"the longest has {most:,} calls")
     return page
 

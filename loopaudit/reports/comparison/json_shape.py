@@ -185,7 +185,7 @@ def _transcript(result: TranscriptResult, labels: Sequence[str], enforced: bool)
         "path": result.path,
         "session": result.session,
         "format": result.format,
-        "calls": int(result.counts.get("calls") or 0),
+        "calls": result.counts.calls,
         "loops": [_loop(entry, labels) for entry in table if entry.episode.is_loop],
         "policies": [
             _own(policy, avoided(policy, kept) if enforced else none, kept.ledger)

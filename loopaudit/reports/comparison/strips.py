@@ -24,7 +24,7 @@ def strips(page: Page, comparison: Comparison, rows: Sequence[Row], most: int) -
     for i in sorted(told):
         page.blank()
         transcript = report.transcripts[i]
-        calls = wording.some(int(transcript.counts.get("calls") or 0), "call")
+        calls = wording.some(transcript.counts.calls, "call")
         loops = wording.some(sum(episode.is_loop for episode in transcript.episodes), "loop")
         page.add(
             Span(cells.fit(names[i], page.width - 30, "tail"), "title"), Span(f"  {calls}, {loops}", "dim"), tail=False

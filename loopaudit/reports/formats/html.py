@@ -69,7 +69,7 @@ def _plain(report: Report) -> str:
     rows = []
     for one, name in list(zip(report.transcripts, names_of(report), strict=True))[:PLAIN_ROWS]:
         action = worst(one)
-        calls = one.counts.get("calls")
+        calls = one.counts.calls
         rows.append(
             (
                 text.one_line(name, 300),

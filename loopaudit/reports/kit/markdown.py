@@ -66,7 +66,7 @@ def _head(report: Report) -> str:
     loops = sum(map(loops_of, transcripts))
     facts = [
         wording.some(len(transcripts), "transcript"),
-        wording.some(sum(int(t.counts.get("calls") or 0) for t in transcripts), "call"),
+        wording.some(sum(t.counts.calls for t in transcripts), "call"),
         f"{wording.some(loops, 'loop')} in hindsight" if any(map(graded, transcripts)) else "hindsight not asked",
         wording.some(sum(map(firings_of, transcripts)), "firing"),
     ]
@@ -128,13 +128,13 @@ def _transcripts(report: Report) -> Iterator[str]:
         order.sort(key=lambda i: not tells(report.transcripts[i]))
     for i in order[:TRANSCRIPTS]:
         one = report.transcripts[i]
-        errors = one.counts.get("errors")
+        errors = one.counts.failures
         action = worst(one)
         yield _row_of(
             (
                 markdown_code(names[i]),
                 markdown(one.format, 40),
-                wording.number(one.counts.get("calls")),
+                wording.number(one.counts.calls),
                 "?" if errors is None else wording.number(errors),
                 f"{loops_of(one):,}" if graded(one) else "–",
                 f"{firings_of(one):,}",
@@ -203,12 +203,11 @@ def _transcript(result: TranscriptResult, name: str) -> str:
 
 
 def _facts(result: TranscriptResult) -> str:
-    calls = result.counts.get("calls")
     facts = [
         markdown(result.format, 40),
-        wording.NOT_RECORDED if calls is None else wording.some(int(calls), "call"),
+        wording.some(result.counts.calls, "call"),
         f"model {markdown(', '.join(sorted(result.models)) or wording.NOT_RECORDED, 200)}",
-        f"duration {wording.duration(result.counts.get('duration'))}",
+        f"duration {wording.duration(result.counts.duration)}",
     ]
     if result.problem_counts:
         facts.append(f"problems: {markdown(wording.tally(result.problem_counts), 200)}")

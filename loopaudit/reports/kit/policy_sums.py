@@ -92,7 +92,7 @@ def _grades(score: Score, findings: Iterable[Finding]) -> None:
 
 def graded(transcript: TranscriptResult) -> bool:
     """Whether hindsight looked at a transcript: then every call has a class."""
-    return bool(transcript.classes or transcript.episodes or not transcript.counts.get("calls"))
+    return bool(transcript.classes or transcript.episodes or not transcript.counts.calls)
 
 
 def loops_of(transcript: TranscriptResult) -> int:

@@ -57,7 +57,7 @@ def scale(calls: int, width: int) -> Scale:
 
 def calls_of(result: TranscriptResult) -> int:
     """The largest call number that the lanes of a transcript must reach."""
-    numbers = [int(result.counts.get("calls") or 0)]
+    numbers = [result.counts.calls]
     numbers += [f.calls[1] for policy in result.policies for f in policy.findings]
     numbers += [f.calls[1] for f in result.recorded]
     numbers += [episode.last_call for episode in result.episodes]

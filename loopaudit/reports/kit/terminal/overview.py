@@ -132,17 +132,17 @@ _COUNTS: Final = (
 def _counts(transcript: TranscriptResult) -> list[Span]:
     loops = loops_of(transcript)
     action = worst(transcript)
-    errors = transcript.counts.get("errors")
+    errors = transcript.counts.failures
     return [
-        _count(transcript.counts.get("calls")),
+        _count(transcript.counts.calls),
         Span("?", "dim") if errors is None else _count(errors),
         Span(f"{loops:,}" if graded(transcript) else "–", "loop" if loops else "dim"),
         Span(action.word, action.slug) if action else Span("–", "dim"),
     ]
 
 
-def _count(value: float | None) -> Span:
-    return Span("?" if value is None else f"{value:,.0f}", "" if value else "dim")
+def _count(value: int) -> Span:
+    return Span(f"{value:,}", "" if value else "dim")
 
 
 def _wide(report: Report, names: Sequence[str], shown: Sequence[int], width: int) -> Table | None:

@@ -8,15 +8,16 @@ count or a sum, so that nothing is lost by merging; rates are derived when asked
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Final
 
 import msgspec
 
 from loopaudit.compare.tallies import Amount, Judged
 from loopaudit.core.counts import merge_counts
-from loopaudit.core.findings import Action, Episode, Finding, Grade
+from loopaudit.core.findings import Action, Episode
 from loopaudit.core.report import PolicyStatus
+from loopaudit.hindsight.grades import Judge
 
 MAX_PLACES: Final = 2_000
 """Places kept of each list; the counts beside it count all."""
@@ -128,7 +129,7 @@ class Case(msgspec.Struct):
     """What placing a step limit on a transcript takes.
 
     ``interventions`` has the actions of each policy's graded interventions in order; a
-    policy that could not evaluate the transcript has no entry. ``grade`` judges firings on it.
+    policy that could not evaluate the transcript has no entry. ``judge`` grades findings on it.
     """
 
     path: str
@@ -136,7 +137,7 @@ class Case(msgspec.Struct):
     runs: list[Run]
     episodes: list[Episode]
     interventions: dict[str, list[Action]]
-    grade: Callable[[Finding], Grade]
+    judge: Judge
 
 
 class Scorecard(msgspec.Struct):

@@ -7,13 +7,12 @@ one module of :mod:`loopaudit.reports` with one constant ``REPORTER``. All posit
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Literal
 
 import msgspec
 
 from loopaudit.core.counts import Counts
-from loopaudit.core.findings import Action, Episode, Finding, Grade, Problem
+from loopaudit.core.findings import Action, Episode, Finding, Problem
 
 PolicyStatus = Literal["evaluated", "partly", "cannot_evaluate", "crashed"]
 
@@ -67,18 +66,35 @@ class Response(msgspec.Struct, gc=False):
     seconds: float | None = None
 
 
+class CallRecord(msgspec.Struct, array_like=True, frozen=True):
+    """What hindsight knows of each call; with the episodes of its transcript all that grading takes.
+
+    ``classes`` and ``flags`` have a byte, ``evidence`` an unsigned number of this machine for
+    each call number from 1. ``lanes`` has such numbers for each agent: those of its calls, and
+    where its turns begin. ``fixes`` are the calls that ended an episode, each with the
+    episode's place from 0.
+    """
+
+    classes: bytes
+    flags: bytes
+    evidence: bytes
+    noise: dict[int, tuple[str, ...]]
+    lanes: dict[str, tuple[bytes, bytes]]
+    fixes: dict[int, int]
+
+
 class Ledger(msgspec.Struct):
     """What comparing policies needs of a conversation beyond its findings.
 
     ``idle`` has a byte for each call number from 1, other than 0 where the call brought
-    nothing that was not known. ``grade`` judges further firings on the same conversation,
-    ``why`` tells of one call what it brought, in a sentence. No report shows a ledger.
+    nothing that was not known. It is hindsight's opinion with its ``record``, or a person's
+    where it is ``labelled``. No report shows a ledger.
     """
 
     responses: list[Response]
     idle: bytes = b""
-    grade: Callable[[Finding], Grade] | None = None
-    why: Callable[[int], str] | None = None
+    record: CallRecord | None = None
+    labelled: bool = False
 
 
 class TranscriptResult(msgspec.Struct):

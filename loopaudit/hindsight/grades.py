@@ -9,13 +9,33 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Protocol
 
 from loopaudit.core.findings import Action, Episode, Finding, Grade
+from loopaudit.core.report import TranscriptResult
 from loopaudit.hindsight.record import Record
 from loopaudit.hindsight.words import GRADES, CallClass
 
 MAX_EVIDENCE: Final = 4
+
+
+class Judge(Protocol):
+    """Grades findings on one conversation: hindsight, or a person's labels."""
+
+    def grade(self, finding: Finding) -> Grade:
+        """The grade of a finding, kept or not yet made, anywhere in the conversation."""
+
+    def why(self, number: int) -> str:
+        """What a call brought, in a sentence."""
+
+
+def grade_all(result: TranscriptResult, judge: Judge) -> None:
+    """Grade every finding of a transcript, of policies and of recorded guards."""
+    for policy in result.policies:
+        for finding in policy.findings:
+            finding.grade = judge.grade(finding)
+    for finding in result.recorded:
+        finding.grade = judge.grade(finding)
 
 
 class Grader:

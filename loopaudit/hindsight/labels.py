@@ -19,6 +19,8 @@ from loopaudit.core.errors import InputError
 from loopaudit.core.findings import Action, Episode, Finding, Grade
 from loopaudit.core.json import dumps, tolerant_loads
 from loopaudit.core.report import Ledger, TranscriptResult
+from loopaudit.hindsight.grades import Judge, grade_all
+from loopaudit.hindsight.observer import HindsightResult
 
 SCHEMA: Final = "loopaudit-labels"
 VERSION: Final = 1
@@ -199,14 +201,22 @@ def apply_labels(result: TranscriptResult, labels: LabelledTranscript) -> None:
         _episode(loop, known.get((loop.agent, loop.first_call, loop.last_call)), ledger, idle, result.session)
         for loop in sorted(labels.loops, key=lambda loop: (loop.first_call, loop.agent))
     ]
-    judge = LabelJudge(episodes, bytes(idle), ledger)
     result.episodes = episodes
-    result.ledger = Ledger(ledger.responses, bytes(idle), judge.grade, judge.why)
-    for policy in result.policies:
-        for finding in policy.findings:
-            finding.grade = judge.grade(finding)
-    for finding in result.recorded:
-        finding.grade = judge.grade(finding)
+    result.ledger = Ledger(ledger.responses, bytes(idle), labelled=True)
+    grade_all(result, LabelJudge(episodes, result.ledger))
+
+
+def judge_of(result: TranscriptResult) -> Judge | None:
+    """Who graded a transcript, to grade further findings on it: its labels, else hindsight.
+
+    ``None`` where it has no ledger, or was audited without hindsight.
+    """
+    ledger = result.ledger
+    if ledger is None or (ledger.record is None and not ledger.labelled):
+        return None
+    if ledger.record is None:
+        return LabelJudge(result.episodes, ledger)
+    return HindsightResult.of(ledger.record, result.episodes)
 
 
 def _episode(loop: LabelledLoop, known: Episode | None, ledger: Ledger, idle: Sequence[int], session: str) -> Episode:
@@ -236,8 +246,8 @@ def _in(loop: LabelledLoop, call: int) -> bool:
 class LabelJudge:
     """Grades firings by a person's labels, in hindsight's words."""
 
-    def __init__(self, episodes: Sequence[Episode], idle: bytes, ledger: Ledger) -> None:
-        self._idle = idle
+    def __init__(self, episodes: Sequence[Episode], ledger: Ledger) -> None:
+        self._idle = ledger.idle
         self._episodes: dict[str, list[Episode]] = {}
         for episode in episodes:
             self._episodes.setdefault(episode.agent, []).append(episode)

@@ -36,6 +36,7 @@ from loopaudit.config.selection import select
 from loopaudit.core.counts import Counts
 from loopaudit.core.findings import Action, Finding, Problem
 from loopaudit.core.report import PolicyResult, Report, TranscriptResult
+from loopaudit.hindsight.labels import LabelledTranscript, Labels, judge_of
 from loopaudit.policies.contract import Selected
 from loopaudit.readers.registry import readers
 from loopaudit.reports.comparison.explain import explain
@@ -128,8 +129,9 @@ def test_a_comparison_is_the_same_with_all_that_hindsight_says(tmp_path: Path) -
         yield comparison_json(found, "f1", None)
         yield found.nulls
         for transcript in found.report.transcripts:
-            assert transcript.ledger is not None and transcript.ledger.why is not None
-            yield [transcript.ledger.why(number) for number in range(1, transcript.counts.calls + 1)]
+            judge = judge_of(transcript)
+            assert judge is not None
+            yield [judge.why(number) for number in range(1, transcript.counts.calls + 1)]
         for call in (1, 5, 12):
             yield explain(found, "atomcode", call, 100).plain()
 
@@ -141,8 +143,6 @@ def test_a_comparison_is_the_same_with_all_that_hindsight_says(tmp_path: Path) -
 
 
 def test_labels_do_not_get_into_the_cache(tmp_path: Path, transcripts: Path) -> None:
-    from loopaudit.hindsight.labels import LabelledTranscript, Labels
-
     path = str(transcripts / "loop.jsonl")
     labels = Labels([LabelledTranscript(path=path, session="", calls=5, loops=[], redundant=[])])
     plain = comparison_json(compare([path], FEW), "f1", None)

@@ -10,6 +10,7 @@ from loopaudit.core.errors import UsageError, did_you_mean
 from loopaudit.core.findings import Finding
 from loopaudit.core.report import Ledger, PolicyResult, TranscriptResult
 from loopaudit.hindsight.catches import acts, caught, first_call
+from loopaudit.hindsight.labels import judge_of
 from loopaudit.reports.kit import wording
 from loopaudit.reports.kit.page import cells
 from loopaudit.reports.kit.page.page import Page, Span
@@ -62,8 +63,9 @@ def _transcript(
             f"{response.index:,} of {wording.agent_of(response.agent)}, turn {response.turn:,}, "
             f"line {response.line:,}: {wording.some(len(response.calls), 'call')}, {cost}, {took}",
         )
-    if ledger.why is not None:
-        _fact(page, "call", ledger.why(call))
+    judge = judge_of(result)
+    if judge is not None:
+        _fact(page, "call", judge.why(call))
     agent = response.agent if response is not None else ""
     _loops(page, result, policy, agent, call, enforced=enforced)
     own = [f for f in policy.findings if f.agent == agent and first_call(f) <= call <= f.call]

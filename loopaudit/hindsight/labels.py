@@ -1,8 +1,8 @@
 """People's labels: where the loops are and which calls brought nothing, instead of hindsight.
 
 A label file is one JSON document, ``loopaudit-labels`` version 1, written with hindsight's
-opinion for a person to correct (``docs/compare.md`` tells the format). :mod:`loopaudit.hindsight.labels`
-puts a person's opinion into an audited transcript in the place of hindsight's.
+opinion for a person to correct (``docs/compare.md`` tells the format). What was corrected is
+put into an audited transcript in the place of hindsight's opinion, and grades its findings.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -72,7 +72,7 @@ class Labels(msgspec.Struct):
         return near[0] if len(near) == 1 else None
 
 
-# -- reading and writing -------------------------------------------------------------------
+# -- the file ------------------------------------------------------------------------------
 
 
 def load_labels(path: Path) -> Labels:
@@ -146,14 +146,10 @@ def write_ranges(numbers: Iterable[int]) -> list[int | str]:
     return written
 
 
-def prefilled(results: Iterable[TranscriptResult]) -> dict[str, Any]:
-    """A label file with hindsight's opinion of each transcript, for a person to correct."""
-    return {
-        "schema": SCHEMA,
-        "version": VERSION,
-        "how": _HOW,
-        "transcripts": [msgspec.to_builtins(_prefilled(result)) for result in results],
-    }
+def label_document(results: Iterable[TranscriptResult]) -> bytes:
+    """A label file with hindsight's opinion of each transcript, as indented JSON, safe to show."""
+    transcripts = [msgspec.to_builtins(_prefilled(result)) for result in results]
+    return dumps({"schema": SCHEMA, "version": VERSION, "how": _HOW, "transcripts": transcripts}, indent=True)
 
 
 def _prefilled(result: TranscriptResult) -> LabelledTranscript:
@@ -161,7 +157,7 @@ def _prefilled(result: TranscriptResult) -> LabelledTranscript:
     return LabelledTranscript(
         path=result.path,
         session=result.session,
-        calls=calls_of(result),
+        calls=result.counts.calls,
         loops=[
             LabelledLoop(e.first_call, e.last_call, e.agent, e.kind, " | ".join(e.unit[:3])) for e in result.episodes
         ],
@@ -169,14 +165,7 @@ def _prefilled(result: TranscriptResult) -> LabelledTranscript:
     )
 
 
-def calls_of(result: TranscriptResult) -> int:
-    """How many calls a transcript has."""
-    return result.counts.calls
-
-
-def label_document(results: Iterable[TranscriptResult]) -> bytes:
-    """The prefilled label file as indented JSON, safe to show."""
-    return dumps(prefilled(results), indent=True)
+# -- in the place of hindsight -------------------------------------------------------------
 
 
 def apply_labels(result: TranscriptResult, labels: LabelledTranscript) -> None:
@@ -185,7 +174,7 @@ def apply_labels(result: TranscriptResult, labels: LabelledTranscript) -> None:
     Raises:
         InputError: the labels were made for a recording with another number of calls.
     """
-    calls = calls_of(result)
+    calls = result.counts.calls
     if labels.calls != calls:
         raise InputError(
             f"{result.path}: {calls} calls, but its labels were made for {labels.calls}",
@@ -204,19 +193,6 @@ def apply_labels(result: TranscriptResult, labels: LabelledTranscript) -> None:
     result.episodes = episodes
     result.ledger = Ledger(ledger.responses, bytes(idle), labelled=True)
     grade_all(result, LabelJudge(episodes, result.ledger))
-
-
-def judge_of(result: TranscriptResult) -> Judge | None:
-    """Who graded a transcript, to grade further findings on it: its labels, else hindsight.
-
-    ``None`` where it has no ledger, or was audited without hindsight.
-    """
-    ledger = result.ledger
-    if ledger is None or (ledger.record is None and not ledger.labelled):
-        return None
-    if ledger.record is None:
-        return LabelJudge(result.episodes, ledger)
-    return HindsightResult.of(ledger.record, result.episodes)
 
 
 def _episode(loop: LabelledLoop, known: Episode | None, ledger: Ledger, idle: Sequence[int], session: str) -> Episode:
@@ -311,3 +287,16 @@ class LabelJudge:
             why = f"call {number} is {where}; none of the {len(rest)} calls behind it brings something new"
             return Grade("good_stop", why, True, evidence)
         return Grade("no_effect", f"call {number} is {where}, and nothing follows in the turn", None)
+
+
+def judge_of(result: TranscriptResult) -> Judge | None:
+    """Who graded a transcript, to grade further findings on it: its labels, else hindsight.
+
+    ``None`` where it has no ledger, or was audited without hindsight.
+    """
+    ledger = result.ledger
+    if ledger is None or (ledger.record is None and not ledger.labelled):
+        return None
+    if ledger.record is None:
+        return LabelJudge(result.episodes, ledger)
+    return HindsightResult.of(ledger.record, result.episodes)

@@ -92,7 +92,7 @@ class Hindsight:
         index = batch.index
         going_on = tracker.going_on
         for call in batch.calls:
-            found = history.judge(call, index)
+            found = history.classify(call, index)
             result = call.result
             if result is not None and result.failed:
                 flags = FAILED

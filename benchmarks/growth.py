@@ -154,7 +154,7 @@ def run(stream: str, chosen: str, calls: int) -> list[tuple[int, float, float]]:
     pipe = _Pipe(STREAMS[stream](calls))
     result = audit_input(Input(None, named=True), options, stream=cast(IO[bytes], pipe))
     assert result.failure is None, result.failure
-    assert result.transcripts[0].counts["calls"]
+    assert result.transcripts[0].counts.calls
     return [*(m for m in pipe.marks if m[0] < calls), (calls, time.process_time(), peak())]
 
 

@@ -30,7 +30,7 @@ def replay(path: Path, options: Options) -> None:
     """What ``loopaudit replay`` does with one file, up to the finished result."""
     result = audit_input(Input(path, named=True), options)
     assert result.failure is None, result.failure
-    assert result.transcripts[0].counts["calls"]
+    assert result.transcripts[0].counts.calls
 
 
 def corpus(kind: str, megabytes: int) -> Path:

@@ -39,7 +39,7 @@ def grades(name: str, policy: str) -> set[str]:
 
 
 def loops(name: str) -> list[str]:
-    return [e.kind for e in replayed(name).episodes if e.kind != "waiting"]
+    return [e.kind for e in replayed(name).episodes if e.is_loop]
 
 
 def rows() -> list[tuple[str, str]]:
@@ -57,7 +57,7 @@ def test_the_readme_tells_format_and_calls(path: Path) -> None:
     transcripts = audit([str(path)], Options(policies=select(["atomcode"]))).transcripts
     told = re.search(rf"`{re.escape(path.name)}` \|.*\| (\d+) calls", (SAMPLES / "README.md").read_text())
     assert told is not None
-    assert int(told[1]) == sum(int(t.counts["calls"] or 0) for t in transcripts)
+    assert int(told[1]) == sum(t.counts.calls for t in transcripts)
 
 
 CATCHES = [
@@ -101,7 +101,7 @@ def test_the_healthy_session_is_left_alone_but_for_one_warning() -> None:
 
 
 def test_the_loop_of_the_sub_agent_is_told_apart() -> None:
-    (episode,) = [e for e in replayed("docs-subagent-pingpong.jsonl").episodes if e.kind != "waiting"]
+    (episode,) = [e for e in replayed("docs-subagent-pingpong.jsonl").episodes if e.is_loop]
     assert episode.agent != ""
     assert len(episode.unit) == 2
 
@@ -110,6 +110,6 @@ def test_every_damage_is_counted_and_located() -> None:
     transcript = replayed("warehouse-damaged.jsonl")
     counts = transcript.problem_counts
     assert counts["bad_line"] == counts["not_json"] == counts["cut_last_line"] == counts["orphan_result"] == 1
-    assert transcript.counts["unanswered"] == 1
+    assert transcript.counts.unanswered == 1
     lines = (SAMPLES / "warehouse-damaged.jsonl").read_bytes().count(b"\n") + 1
     assert all(1 <= p.line <= lines for p in transcript.problems)

@@ -223,7 +223,7 @@ class Replay:
             action = decision.action
             if action == Action.ALLOW:
                 continue
-            result.by_action[action.slug] = result.by_action.get(action.slug, 0) + 1
+            result.by_action[action] = result.by_action.get(action, 0) + 1
             result.by_rule[decision.rule] = result.by_rule.get(decision.rule, 0) + 1
             if len(result.findings) < MAX_FINDINGS:
                 result.findings.append(self._finding(lane, batch, decision))

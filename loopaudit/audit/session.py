@@ -11,7 +11,7 @@ from loopaudit.audit.observers import Bookkeeper, RecordedGuards
 from loopaudit.config.options import Options
 from loopaudit.core.counts import Totals
 from loopaudit.core.errors import ExitCode, InputError, LoopauditError
-from loopaudit.core.events import Event, Level
+from loopaudit.core.events import Event
 from loopaudit.core.findings import Problem, Problems
 from loopaudit.core.report import FileProblem, TranscriptResult
 from loopaudit.hindsight.observer import Hindsight
@@ -91,7 +91,7 @@ class _Session:
             path=self.name,
             session=session,
             format=self.format,
-            counts=_counts(totals),
+            counts=totals.counts(),
             agents=sorted(a for a in totals.agents if a),
             models=sorted(totals.models),
             tools=dict(sorted(totals.tools.items())),
@@ -122,33 +122,6 @@ class _Session:
         self.emitter.finish()
         if self.problems and self.done:
             self._take_problems(self.done[-1])
-
-
-_COUNTED: Final = tuple(
-    (
-        "turns batches text_replies calls results unanswered orphan_results errors denied cancelled sidechain_calls "
-        "max_parallel repeated_ids repeated_records compactions input_tokens output_tokens cache_read_tokens "
-        "cache_write_tokens"
-    ).split()
-)
-
-
-_LEVELS: Final[Sequence[tuple[str, Level]]] = (
-    ("errors_by_flag", "flag"),
-    ("errors_by_exit_code", "exit_code"),
-    ("errors_by_text", "text"),
-)
-"""Names of counts; made once, since a run may have a hundred thousand results."""
-
-
-def _counts(totals: Totals) -> dict[str, int | float | None]:
-    counts: dict[str, int | float | None] = {name: getattr(totals, name) for name in _COUNTED}
-    for name, level in _LEVELS:
-        counts[name] = totals.errors_by_level.get(level, 0)
-    if not totals.success_known and not totals.errors:
-        counts["errors"] = None
-    counts["duration"] = totals.duration
-    return counts
 
 
 def audit_source(source: Source, options: Options, *, name: str | None = None) -> list[TranscriptResult]:

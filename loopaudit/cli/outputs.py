@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 
 from loopaudit.config.actions import lowest_action
 from loopaudit.core.errors import UsageError
-from loopaudit.core.findings import Action
 from loopaudit.core.report import Report
 from loopaudit.reports.registry import reports
 
@@ -117,10 +116,10 @@ def gate(words: Iterable[str]) -> Callable[[Report], bool]:
 
     def failed(report: Report) -> bool:
         for transcript in report.transcripts:
-            if loops and any(episode.kind != "waiting" for episode in transcript.episodes):
+            if loops and any(episode.is_loop for episode in transcript.episodes):
                 return True
             for policy in transcript.policies:
-                if lowest is not None and any(Action[a.upper()] >= lowest for a in policy.by_action):
+                if lowest is not None and any(action >= lowest for action in policy.by_action):
                     return True
         return False
 

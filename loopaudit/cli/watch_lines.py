@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -91,11 +90,10 @@ def notice_lines(notice: Notice) -> str:
 def summary_line(summary: Summary, seconds_watched: float) -> str:
     """What the watch did, in one line."""
     fired = sum(summary.by_action.values())
-    by_action: Mapping[str, int] = summary.by_action
     parts = [
         f"watched {wording.some(summary.files, 'file')} for {wording.duration(seconds_watched)}, "
         f"read {summary.followed:,} of them",
-        f"{wording.some(fired, 'firing')}" + (f" ({wording.actions(by_action)})" if fired else ""),
+        f"{wording.some(fired, 'firing')}" + (f" ({wording.actions(summary.by_action)})" if fired else ""),
     ]
     for count, what in (
         (summary.recorded, "by guards of the harness"),

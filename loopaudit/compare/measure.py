@@ -12,18 +12,24 @@ from loopaudit.compare.savings import amount, avoided, books
 from loopaudit.compare.tallies import Judged, count
 from loopaudit.core.findings import Finding
 from loopaudit.core.report import Ledger, PolicyResult, TranscriptResult
-from loopaudit.hindsight.catches import Caught, acts, caught, first_call, is_loop
+from loopaudit.hindsight.catches import Caught, acts, caught, first_call
+from loopaudit.hindsight.grades import Judge
 
 
-def measure(result: TranscriptResult, *, enforced: bool, prices: Prices | None = None) -> Scorecard:
-    """The scorecard of one transcript, which must have a ledger for savings and a step limit."""
+def measure(
+    result: TranscriptResult, *, enforced: bool, judge: Judge | None = None, prices: Prices | None = None
+) -> Scorecard:
+    """The scorecard of one transcript, which must have a ledger for savings and a step limit.
+
+    ``judge`` is who graded it, see :func:`~loopaudit.hindsight.labels.judge_of`.
+    """
     ledger = result.ledger or Ledger([])
     table = caught(result, enforced=enforced)
-    loops = [entry for entry in table if is_loop(entry.episode)]
+    loops = [entry for entry in table if entry.episode.is_loop]
     made = Scorecard(
         transcripts=1,
-        graded=int(ledger.grade is not None),
-        calls=int(result.counts.get("calls") or 0),
+        graded=int(judge is not None),
+        calls=result.counts.calls,
         loops=len(loops),
         recorded=len(result.recorded),
     )
@@ -32,7 +38,7 @@ def measure(result: TranscriptResult, *, enforced: bool, prices: Prices | None =
         card = made.cards[policy.label] = Card(policy.label, {policy.status: 1}, dict(policy.by_action), policy.dropped)
         if policy.findings:
             card.firsts.append(min(map(_first, policy.findings)))
-        card.judged = judge(policy, loops)
+        card.judged = tally(policy, loops)
         if enforced:
             found = avoided(policy, kept)
             card.possible = amount(found.possible, found.possible_responses, ledger, prices)
@@ -40,7 +46,7 @@ def measure(result: TranscriptResult, *, enforced: bool, prices: Prices | None =
     _agree(made, loops, [policy.label for policy in result.policies])
     _alone(made, result, loops)
     meet(made, result)
-    if ledger.grade is not None:
+    if judge is not None:
         made.cases.append(
             Case(
                 path=result.path,
@@ -52,7 +58,7 @@ def measure(result: TranscriptResult, *, enforced: bool, prices: Prices | None =
                     for policy in result.policies
                     if policy.status != "cannot_evaluate"
                 },
-                grade=ledger.grade,
+                judge=judge,
             )
         )
     return made
@@ -63,7 +69,7 @@ def interventions(policy: PolicyResult) -> list[Finding]:
     return [finding for finding in policy.findings if acts(finding)]
 
 
-def judge(policy: PolicyResult, loops: Iterable[Caught]) -> Judged:
+def tally(policy: PolicyResult, loops: Iterable[Caught]) -> Judged:
     """A policy's interventions by their grades, and what it did about the loops."""
     made = Judged()
     for finding in interventions(policy):

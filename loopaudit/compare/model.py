@@ -8,14 +8,16 @@ count or a sum, so that nothing is lost by merging; rates are derived when asked
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Final
 
 import msgspec
 
-from loopaudit.compare.tallies import Amount, Judged, tally
-from loopaudit.core.findings import Action, Episode, Finding, Grade
+from loopaudit.compare.tallies import Amount, Judged
+from loopaudit.core.counts import merge_counts
+from loopaudit.core.findings import Action, Episode
 from loopaudit.core.report import PolicyStatus
+from loopaudit.hindsight.grades import Judge
 
 MAX_PLACES: Final = 2_000
 """Places kept of each list; the counts beside it count all."""
@@ -69,7 +71,7 @@ class Card(msgspec.Struct):
 
     label: str
     status: dict[PolicyStatus, int] = msgspec.field(default_factory=dict)
-    firings: dict[str, int] = msgspec.field(default_factory=dict)
+    firings: dict[Action, int] = msgspec.field(default_factory=dict)
     dropped: int = 0
     firsts: list[int] = msgspec.field(default_factory=list)
     judged: Judged = msgspec.field(default_factory=Judged)
@@ -89,8 +91,8 @@ class Card(msgspec.Struct):
 
     def add(self, other: Card) -> None:
         """Add another card of the same policy to this one."""
-        tally(self.status, other.status)
-        tally(self.firings, other.firings)
+        merge_counts(self.status, other.status)
+        merge_counts(self.firings, other.firings)
         self.dropped += other.dropped
         self.firsts.extend(other.firsts)
         self.judged.add(other.judged)
@@ -127,7 +129,7 @@ class Case(msgspec.Struct):
     """What placing a step limit on a transcript takes.
 
     ``interventions`` has the actions of each policy's graded interventions in order; a
-    policy that could not evaluate the transcript has no entry. ``grade`` judges firings on it.
+    policy that could not evaluate the transcript has no entry. ``judge`` grades findings on it.
     """
 
     path: str
@@ -135,7 +137,7 @@ class Case(msgspec.Struct):
     runs: list[Run]
     episodes: list[Episode]
     interventions: dict[str, list[Action]]
-    grade: Callable[[Finding], Grade]
+    judge: Judge
 
 
 class Scorecard(msgspec.Struct):
@@ -172,8 +174,8 @@ class Scorecard(msgspec.Struct):
             self.cards.setdefault(label, Card(label)).add(card)
         for pair, agreement in other.agreement.items():
             self.agreement.setdefault(pair, Agreement()).add(agreement)
-        tally(self.caught_alone, other.caught_alone)
-        tally(self.wrong_alone, other.wrong_alone)
+        merge_counts(self.caught_alone, other.caught_alone)
+        merge_counts(self.wrong_alone, other.wrong_alone)
         for mine, more in (
             (self.only_caught, other.only_caught),
             (self.only_wrong, other.only_wrong),

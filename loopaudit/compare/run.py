@@ -19,7 +19,7 @@ from loopaudit.compare.step_limit import Null, null_policy
 from loopaudit.config.options import Options
 from loopaudit.core.errors import InputError
 from loopaudit.core.report import TranscriptResult
-from loopaudit.hindsight.labels import Labels, apply_labels
+from loopaudit.hindsight.labels import Labels, apply_labels, judge_of
 
 if TYPE_CHECKING:
     from loopaudit.audit.cache.cache import Cache
@@ -54,8 +54,8 @@ class _Work:
                 except InputError as error:
                     done.error = error
                     return done
-            enforced = self.options.mode == "enforced"
-            done.scorecards.append(measure(transcript, enforced=enforced, prices=self.prices))
+            enforced, judge = self.options.mode == "enforced", judge_of(transcript)
+            done.scorecards.append(measure(transcript, enforced=enforced, judge=judge, prices=self.prices))
             chosen.append(transcript)
         done.audited = replace(audited, transcripts=chosen if self.keep else [])
         return done

@@ -26,12 +26,13 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
-from loopaudit.compare.measure import judge
+from loopaudit.compare.measure import tally
 from loopaudit.compare.model import Case, Run
 from loopaudit.compare.tallies import Judged
+from loopaudit.core.counts import Counts
 from loopaudit.core.findings import Action, Finding
 from loopaudit.core.report import PolicyResult, TranscriptResult
-from loopaudit.hindsight.catches import caught, is_loop
+from loopaudit.hindsight.catches import caught
 
 
 class Null(msgspec.Struct):
@@ -80,7 +81,7 @@ def null_policy(label: str, cases: Sequence[Case], *, enforced: bool) -> Null:
     by_case: dict[int, list[Finding]] = {}
     for slot, step, action in chosen:
         finding = _finding(slot, step, action)
-        finding.grade = cases[slot.case].grade(finding)
+        finding.grade = cases[slot.case].judge.grade(finding)
         by_case.setdefault(slot.case, []).append(finding)
     judged = Judged()
     places = []
@@ -162,11 +163,11 @@ def _judged(case: Case, findings: list[Finding], *, enforced: bool) -> Judged:
         path=case.path,
         session=case.session,
         format="",
-        counts={},
+        counts=Counts(),
         agents=[],
         models=[],
         tools={},
         policies=[policy],
         episodes=case.episodes,
     )
-    return judge(policy, [entry for entry in caught(result, enforced=enforced) if is_loop(entry.episode)])
+    return tally(policy, [entry for entry in caught(result, enforced=enforced) if entry.episode.is_loop])

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TypeVar
+from collections.abc import Iterable
 
 import msgspec
 
+from loopaudit.core.counts import merge_counts
 from loopaudit.core.findings import Grade
-
-K = TypeVar("K")
 
 
 class Amount(msgspec.Struct):
@@ -98,17 +96,11 @@ class Judged(msgspec.Struct):
         self.good += other.good
         self.wrong += other.wrong
         self.open += other.open
-        tally(self.grades, other.grades)
+        merge_counts(self.grades, other.grades)
         self.caught += other.caught
         self.missed += other.missed
         self.spared += other.spared
         self.late.extend(other.late)
-
-
-def tally(counts: dict[K, int], more: Mapping[K, int]) -> None:
-    """Add counts by word."""
-    for word, count in more.items():
-        counts[word] = counts.get(word, 0) + count
 
 
 def median(values: Iterable[float]) -> float | None:

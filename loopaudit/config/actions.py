@@ -35,6 +35,6 @@ def lowest_action(words: Iterable[str]) -> tuple[Action | None, bool]:
         if spelled not in known:
             hint = did_you_mean(spelled, [*known, LOOP])
             raise UsageError(f"--fail-on: {word!r} is no action", hint=hint)
-        action = Action[spelled.upper()]
+        action = Action.from_slug(spelled)
         lowest = action if lowest is None else min(lowest, action)
     return lowest, loops

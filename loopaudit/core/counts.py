@@ -1,17 +1,23 @@
-"""The counts of one conversation, as the emitter makes them."""
+"""The counts of one conversation: as the emitter makes them, and as a result keeps them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Final, TypeVar
+
+from loopaudit.core.events import Level
+
+K = TypeVar("K")
 
 
 @dataclass(slots=True)
-class Totals:
+class Counts:
     """Counts of one conversation. ``None`` stands for *not recorded*, never 0.
 
     ``turns`` are those of the main agent; the other counts include sub-agents. Tokens are
     counted once per model response. ``started`` and ``ended`` are seconds since 1970.
+    ``success_known`` says that the recording tells failures from successes.
     """
 
     turns: int = 0
@@ -22,7 +28,7 @@ class Totals:
     unanswered: int = 0
     orphan_results: int = 0
     errors: int = 0
-    errors_by_level: dict[str, int] = field(default_factory=dict)
+    errors_by_level: dict[Level, int] = field(default_factory=dict)
     denied: int = 0
     cancelled: int = 0
     sidechain_calls: int = 0
@@ -30,9 +36,6 @@ class Totals:
     repeated_ids: int = 0
     repeated_records: int = 0
     compactions: int = 0
-    agents: set[str] = field(default_factory=set)
-    models: dict[str, int] = field(default_factory=dict)
-    tools: dict[str, int] = field(default_factory=dict)
     input_tokens: int | None = None
     output_tokens: int | None = None
     cache_read_tokens: int | None = None
@@ -40,7 +43,11 @@ class Totals:
     started: float | None = None
     ended: float | None = None
     success_known: bool = False
-    schemas: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def failures(self) -> int | None:
+        """``errors``, or ``None`` where the recording would not show one."""
+        return self.errors if self.errors or self.success_known else None
 
     @property
     def duration(self) -> float | None:
@@ -48,6 +55,27 @@ class Totals:
         if self.started is None or self.ended is None:
             return None
         return max(0.0, self.ended - self.started)
+
+
+@dataclass(slots=True)
+class Totals(Counts):
+    """Counts while a conversation is read, with the names and schemas that it has shown so far.
+
+    ``models`` and ``tools`` count responses and calls by name, ``schemas`` are those of the tools' arguments.
+    """
+
+    agents: set[str] = field(default_factory=set)
+    models: dict[str, int] = field(default_factory=dict)
+    tools: dict[str, int] = field(default_factory=dict)
+    schemas: dict[str, Any] = field(default_factory=dict)
+
+    def counts(self) -> Counts:
+        """The counts alone, as a result keeps them."""
+        return Counts(**{name: getattr(self, name) for name in _COUNTED})
+
+
+_COUNTED: Final = tuple(item.name for item in fields(Counts))
+"""Looked up once, since a run may have a hundred thousand conversations."""
 
 
 def missing_needs(totals: Totals) -> dict[str, str]:
@@ -63,3 +91,9 @@ def missing_needs(totals: Totals) -> dict[str, str]:
     if not totals.schemas:
         lacks["schemas"] = "no tool schemas are recorded or given"
     return lacks
+
+
+def merge_counts(counts: dict[K, int], more: Mapping[K, int]) -> None:
+    """Add ``more`` to ``counts``, name by name."""
+    for name, count in more.items():
+        counts[name] = counts.get(name, 0) + count

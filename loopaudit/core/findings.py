@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import IntEnum
 from hashlib import blake2b
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -27,6 +27,15 @@ class Action(IntEnum):
     BLOCK = 6
     STRIP_TOOLS = 7
     STOP = 8
+
+    @classmethod
+    def from_slug(cls, slug: str) -> Action:
+        """The action of a :attr:`slug`.
+
+        Raises:
+            KeyError: there is no such action.
+        """
+        return cls[slug.upper()]
 
     @property
     def word(self) -> str:
@@ -196,6 +205,10 @@ class Finding(msgspec.Struct, gc=False):
         return blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
+WAITING: Final = "waiting"
+"""The one kind of an episode that is no loop."""
+
+
 class Episode(msgspec.Struct, gc=False):
     """A stretch of a transcript without new information, as hindsight sees it.
 
@@ -218,3 +231,8 @@ class Episode(msgspec.Struct, gc=False):
     seconds: float | None = None
     evidence: tuple[int, ...] = ()
     turn: int = 0
+
+    @property
+    def is_loop(self) -> bool:
+        """Whether it is a loop, and not a wait or a bounded retry within its budget."""
+        return self.kind != WAITING

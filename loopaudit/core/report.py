@@ -6,12 +6,12 @@ nor grades. All positions are 1-based; tokens and seconds are ``None`` where the
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Literal
 
 import msgspec
 
-from loopaudit.core.findings import Episode, Finding, Grade, Problem
+from loopaudit.core.counts import Counts
+from loopaudit.core.findings import Action, Episode, Finding, Problem
 
 PolicyStatus = Literal["evaluated", "partly", "cannot_evaluate", "crashed"]
 
@@ -32,12 +32,17 @@ class PolicyResult(msgspec.Struct):
     reasons: list[str] = msgspec.field(default_factory=list)
     findings: list[Finding] = msgspec.field(default_factory=list)
     dropped: int = 0
-    by_action: dict[str, int] = msgspec.field(default_factory=dict)
+    by_action: dict[Action, int] = msgspec.field(default_factory=dict)
     by_rule: dict[str, int] = msgspec.field(default_factory=dict)
     judged_calls: int = 0
     blocked_calls: int = 0
     avoided_calls: int = 0
     mapped: dict[str, str] = msgspec.field(default_factory=dict)
+
+    @property
+    def firings(self) -> int:
+        """All findings, kept or not."""
+        return sum(self.by_action.values())
 
 
 class Response(msgspec.Struct, gc=False):
@@ -60,25 +65,41 @@ class Response(msgspec.Struct, gc=False):
     seconds: float | None = None
 
 
+class CallRecord(msgspec.Struct, array_like=True, frozen=True):
+    """What hindsight knows of each call; with the episodes of its transcript all that grading takes.
+
+    ``classes`` and ``flags`` have a byte, ``evidence`` an unsigned number of this machine for
+    each call number from 1. ``lanes`` has such numbers for each agent: those of its calls, and
+    where its turns begin. ``fixes`` are the calls that ended an episode, each with the
+    episode's place from 0.
+    """
+
+    classes: bytes
+    flags: bytes
+    evidence: bytes
+    noise: dict[int, tuple[str, ...]]
+    lanes: dict[str, tuple[bytes, bytes]]
+    fixes: dict[int, int]
+
+
 class Ledger(msgspec.Struct):
     """What comparing policies needs of a conversation beyond its findings.
 
     ``idle`` has a byte for each call number from 1, other than 0 where the call brought
-    nothing that was not known. ``grade`` judges further firings on the same conversation,
-    ``why`` tells of one call what it brought, in a sentence. No report shows a ledger.
+    nothing that was not known. It is hindsight's opinion with its ``record``, or a person's
+    where it is ``labelled``. No report shows a ledger.
     """
 
     responses: list[Response]
     idle: bytes = b""
-    grade: Callable[[Finding], Grade] | None = None
-    why: Callable[[int], str] | None = None
+    record: CallRecord | None = None
+    labelled: bool = False
 
 
 class TranscriptResult(msgspec.Struct):
     """One conversation of one file, audited.
 
-    ``counts`` are the totals of :class:`loopaudit.core.counts.Totals` that are numbers. ``classes``
-    counts calls by hindsight class. ``problems`` are the kept ones, ``problem_counts`` all.
+    ``classes`` counts calls by hindsight class. ``problems`` are the kept ones, ``problem_counts`` all.
     ``recorded`` is what a guard of the recording harness did. ``ledger`` is there where the
     audit was asked for one.
     """
@@ -86,7 +107,7 @@ class TranscriptResult(msgspec.Struct):
     path: str
     session: str
     format: str
-    counts: dict[str, int | float | None]
+    counts: Counts
     agents: list[str]
     models: list[str]
     tools: dict[str, int]
@@ -99,6 +120,11 @@ class TranscriptResult(msgspec.Struct):
     damaged: int = 0
     notes: list[str] = msgspec.field(default_factory=list)
     ledger: Ledger | None = None
+
+    @property
+    def crashed(self) -> bool:
+        """Whether a policy crashed on it."""
+        return any(policy.status == "crashed" for policy in self.policies)
 
 
 class FileProblem(msgspec.Struct):
@@ -129,6 +155,11 @@ class Report(msgspec.Struct):
     ignored: dict[str, int] = msgspec.field(default_factory=dict)
     internal: list[str] = msgspec.field(default_factory=list)
     gate: GateResult | None = None
+
+    @property
+    def crashed(self) -> bool:
+        """Whether a policy crashed on one of the transcripts."""
+        return any(transcript.crashed for transcript in self.transcripts)
 
 
 class PolicyInfo(msgspec.Struct):

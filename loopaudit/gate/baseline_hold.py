@@ -113,12 +113,12 @@ def _check(outcome: Outcome, path: str, given: GateInput) -> Check:
         policy, fingerprint = first.policy, first.fingerprint
     else:
         assert entry is not None
-        action, rule, tool = Action[entry.action.upper()], entry.rule, entry.tool
+        action, rule, tool = Action.from_slug(entry.action), entry.rule, entry.tool
         policy, fingerprint = entry.policy, entry.fingerprint
     what = f"{action.word} by {rule}" + (f" on {tool}" if tool else "") + f" at {_calls(outcome.calls)}"
     text = f"{what} {_STATES[state]}"
     if state == "changed" and entry is not None:
-        text = f"{what} was {Action[entry.action.upper()].word} in the baseline"
+        text = f"{what} was {Action.from_slug(entry.action).word} in the baseline"
     elif state == "expired" and entry is not None and entry.expires is not None:
         text = f"{what} was accepted until {entry.expires.isoformat()}"
     elif state == "moved" and entry is not None and entry.transcript != outcome.transcript:

@@ -191,7 +191,7 @@ def _one(file: TomlFile, table: Expect, index: int, transcript: Path) -> Expecta
     return Expectation(
         transcript=transcript,
         policy=table.policy,
-        action=None if table.action is None else Action[table.action.upper()],
+        action=None if table.action is None else Action.from_slug(table.action),
         at=None if never or table.at is None else _range(file, index, table.at),
         never=never,
         rule=table.rule,

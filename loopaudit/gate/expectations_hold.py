@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from loopaudit.core.findings import Finding
 from loopaudit.core.report import TranscriptResult
 from loopaudit.gate.expectations import Expectation, span
-from loopaudit.hindsight.catches import acts, first_call, is_loop
+from loopaudit.hindsight.catches import acts, first_call
 
 
 def matching(item: Expectation, results: Sequence[TranscriptResult]) -> list[tuple[TranscriptResult, Finding]]:
@@ -74,7 +74,7 @@ def lateness(result: TranscriptResult, finding: Finding) -> int:
     """Calls from the first redundant one of the loop that a firing falls into; 0 outside any loop."""
     for episode in result.episodes:
         if (
-            is_loop(episode)
+            episode.is_loop
             and episode.agent == finding.agent
             and episode.first_call <= finding.call <= episode.last_call
         ):

@@ -14,12 +14,11 @@ from loopaudit.core.report import Check, Report, TranscriptResult
 from loopaudit.gate.expectations import Expectations
 from loopaudit.gate.expectations_hold import fits, place
 from loopaudit.gate.inputs import GateInput
-from loopaudit.hindsight.catches import is_loop
 
 
 def damaged_share(result: TranscriptResult) -> float:
     """Damaged records as a share of these and of the messages, responses and results that were read."""
-    read = sum(int(result.counts.get(name) or 0) for name in ("turns", "batches", "results"))
+    read = result.counts.turns + result.counts.batches + result.counts.results
     return result.damaged / (result.damaged + read) if result.damaged else 0.0
 
 
@@ -105,9 +104,9 @@ def thresholds(report: Report, given: GateInput) -> Iterator[Check]:
     if lowest is not None:
         yield from _fail_on(own, given, lowest)
     free = [t for t in own if not _holds_catch(given.expectations.get(t.path))]
-    episodes = [e for t in free for e in t.episodes if is_loop(e)]
+    episodes = [e for t in free for e in t.episodes if e.is_loop]
     totals = {
-        "firings": sum(sum(p.by_action.values()) for t in own for p in t.policies),
+        "firings": sum(p.firings for t in own for p in t.policies),
         "wrong": sum(
             f.grade is not None and f.grade.good is False for t in own for p in t.policies for f in p.findings
         ),
@@ -139,7 +138,7 @@ def _fail_on(own: Iterable[TranscriptResult], given: GateInput, lowest: Action) 
         expectations = given.expectations.get(transcript.path)
         items = [i for i in expectations.items if not i.never] if expectations is not None else []
         for policy in transcript.policies:
-            strong = sum(n for word, n in policy.by_action.items() if Action[word.upper()] >= lowest)
+            strong = sum(n for action, n in policy.by_action.items() if action >= lowest)
             hits = [f for f in policy.findings if f.action >= lowest]
             left = [
                 f

@@ -9,14 +9,6 @@ from dataclasses import dataclass, field
 from loopaudit.core.findings import Action, Episode, Finding
 from loopaudit.core.report import PolicyResult, TranscriptResult
 
-WAITING = "waiting"
-"""The kind of an episode that is no loop: the calls waited for something."""
-
-
-def is_loop(episode: Episode) -> bool:
-    """Whether an episode is a loop, and not mere waiting."""
-    return episode.kind != WAITING
-
 
 def acts(finding: Finding) -> bool:
     """Whether a firing reached the model, the user or the call; observing alone does not."""
@@ -141,6 +133,6 @@ def outside(result: TranscriptResult, policy: PolicyResult) -> list[Finding]:
     by_agent = {agent: _Firings(findings) for agent, findings in _by_agent(policy.findings).items()}
     for episode in result.episodes:
         firings = by_agent.get(episode.agent)
-        if firings and is_loop(episode):
+        if firings and episode.is_loop:
             inside.update(id(f) for f in firings.about(episode.first_call, episode.last_call))
     return [f for f in policy.findings if acts(f) and id(f) not in inside]

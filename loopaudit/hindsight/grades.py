@@ -9,13 +9,33 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Protocol
 
 from loopaudit.core.findings import Action, Episode, Finding, Grade
+from loopaudit.core.report import TranscriptResult
 from loopaudit.hindsight.record import Record
 from loopaudit.hindsight.words import GRADES, CallClass
 
 MAX_EVIDENCE: Final = 4
+
+
+class Judge(Protocol):
+    """Grades findings on one conversation: hindsight, or a person's labels."""
+
+    def grade(self, finding: Finding) -> Grade:
+        """The grade of a finding, kept or not yet made, anywhere in the conversation."""
+
+    def why(self, number: int) -> str:
+        """What a call brought, in a sentence."""
+
+
+def grade_all(result: TranscriptResult, judge: Judge) -> None:
+    """Grade every finding of a transcript, of policies and of recorded guards."""
+    for policy in result.policies:
+        for finding in policy.findings:
+            finding.grade = judge.grade(finding)
+    for finding in result.recorded:
+        finding.grade = judge.grade(finding)
 
 
 class Grader:
@@ -81,7 +101,7 @@ class Grader:
         if fixed is not None and not record.failed(number):
             why = f"call {number} ended what went on from call {fixed.first_call} to {fixed.last_call}"
             return _grade("blocked_the_fix", why, (fixed.first_call, fixed.last_call))
-        if episode is not None and episode.kind == "waiting" and (found.idle or found == CallClass.INFORMATIVE):
+        if episode is not None and not episode.is_loop and (found.idle or found == CallClass.INFORMATIVE):
             why = f"call {number} belongs to a wait or a retry (calls {episode.first_call} to {episode.last_call})"
             return _grade("broke_a_wait", why, (episode.first_call, episode.last_call))
         if record.waited(number):
@@ -117,7 +137,7 @@ class Grader:
         first, last = finding.calls if finding.whole_batch else (finding.call, finding.call)
         number = finding.call
         episode = self.episode_at(finding.agent, number) or self.episode_at(finding.agent, first)
-        if episode is not None and episode.kind == "waiting":
+        if episode is not None and not episode.is_loop:
             why = f"calls {episode.first_call} to {episode.last_call} were a wait or a retry, not a loop"
             return _grade("false_alarm", why, (episode.first_call, episode.last_call))
         if episode is not None:
@@ -148,7 +168,7 @@ class Grader:
         number = finding.call
         calls, news, shown = record.rest_of_turn(finding.agent, number)
         episode = self.episode_at(finding.agent, number)
-        loop = episode is not None and episode.kind != "waiting"
+        loop = episode is not None and episode.is_loop
         if episode is not None:
             where = f"in {'a loop' if loop else 'a wait'} since call {episode.first_call}"
             evidence: tuple[int, ...] = (episode.first_call, episode.last_call)

@@ -1,8 +1,8 @@
 """People's labels: where the loops are and which calls brought nothing, instead of hindsight.
 
 A label file is one JSON document, ``loopaudit-labels`` version 1, written with hindsight's
-opinion for a person to correct (``docs/compare.md`` tells the format). :mod:`loopaudit.hindsight.labels`
-puts a person's opinion into an audited transcript in the place of hindsight's.
+opinion for a person to correct (``docs/compare.md`` tells the format). What was corrected is
+put into an audited transcript in the place of hindsight's opinion, and grades its findings.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -19,6 +19,8 @@ from loopaudit.core.errors import InputError
 from loopaudit.core.findings import Action, Episode, Finding, Grade
 from loopaudit.core.json import dumps, tolerant_loads
 from loopaudit.core.report import Ledger, TranscriptResult
+from loopaudit.hindsight.grades import Judge, grade_all
+from loopaudit.hindsight.observer import HindsightResult
 
 SCHEMA: Final = "loopaudit-labels"
 VERSION: Final = 1
@@ -70,7 +72,7 @@ class Labels(msgspec.Struct):
         return near[0] if len(near) == 1 else None
 
 
-# -- reading and writing -------------------------------------------------------------------
+# -- the file ------------------------------------------------------------------------------
 
 
 def load_labels(path: Path) -> Labels:
@@ -144,14 +146,10 @@ def write_ranges(numbers: Iterable[int]) -> list[int | str]:
     return written
 
 
-def prefilled(results: Iterable[TranscriptResult]) -> dict[str, Any]:
-    """A label file with hindsight's opinion of each transcript, for a person to correct."""
-    return {
-        "schema": SCHEMA,
-        "version": VERSION,
-        "how": _HOW,
-        "transcripts": [msgspec.to_builtins(_prefilled(result)) for result in results],
-    }
+def label_document(results: Iterable[TranscriptResult]) -> bytes:
+    """A label file with hindsight's opinion of each transcript, as indented JSON, safe to show."""
+    transcripts = [msgspec.to_builtins(_prefilled(result)) for result in results]
+    return dumps({"schema": SCHEMA, "version": VERSION, "how": _HOW, "transcripts": transcripts}, indent=True)
 
 
 def _prefilled(result: TranscriptResult) -> LabelledTranscript:
@@ -159,7 +157,7 @@ def _prefilled(result: TranscriptResult) -> LabelledTranscript:
     return LabelledTranscript(
         path=result.path,
         session=result.session,
-        calls=calls_of(result),
+        calls=result.counts.calls,
         loops=[
             LabelledLoop(e.first_call, e.last_call, e.agent, e.kind, " | ".join(e.unit[:3])) for e in result.episodes
         ],
@@ -167,14 +165,7 @@ def _prefilled(result: TranscriptResult) -> LabelledTranscript:
     )
 
 
-def calls_of(result: TranscriptResult) -> int:
-    """How many calls a transcript has."""
-    return int(result.counts.get("calls") or 0)
-
-
-def label_document(results: Iterable[TranscriptResult]) -> bytes:
-    """The prefilled label file as indented JSON, safe to show."""
-    return dumps(prefilled(results), indent=True)
+# -- in the place of hindsight -------------------------------------------------------------
 
 
 def apply_labels(result: TranscriptResult, labels: LabelledTranscript) -> None:
@@ -183,7 +174,7 @@ def apply_labels(result: TranscriptResult, labels: LabelledTranscript) -> None:
     Raises:
         InputError: the labels were made for a recording with another number of calls.
     """
-    calls = calls_of(result)
+    calls = result.counts.calls
     if labels.calls != calls:
         raise InputError(
             f"{result.path}: {calls} calls, but its labels were made for {labels.calls}",
@@ -199,14 +190,9 @@ def apply_labels(result: TranscriptResult, labels: LabelledTranscript) -> None:
         _episode(loop, known.get((loop.agent, loop.first_call, loop.last_call)), ledger, idle, result.session)
         for loop in sorted(labels.loops, key=lambda loop: (loop.first_call, loop.agent))
     ]
-    judge = LabelJudge(episodes, bytes(idle), ledger)
     result.episodes = episodes
-    result.ledger = Ledger(ledger.responses, bytes(idle), judge.grade, judge.why)
-    for policy in result.policies:
-        for finding in policy.findings:
-            finding.grade = judge.grade(finding)
-    for finding in result.recorded:
-        finding.grade = judge.grade(finding)
+    result.ledger = Ledger(ledger.responses, bytes(idle), labelled=True)
+    grade_all(result, LabelJudge(episodes, result.ledger))
 
 
 def _episode(loop: LabelledLoop, known: Episode | None, ledger: Ledger, idle: Sequence[int], session: str) -> Episode:
@@ -236,8 +222,8 @@ def _in(loop: LabelledLoop, call: int) -> bool:
 class LabelJudge:
     """Grades firings by a person's labels, in hindsight's words."""
 
-    def __init__(self, episodes: Sequence[Episode], idle: bytes, ledger: Ledger) -> None:
-        self._idle = idle
+    def __init__(self, episodes: Sequence[Episode], ledger: Ledger) -> None:
+        self._idle = ledger.idle
         self._episodes: dict[str, list[Episode]] = {}
         for episode in episodes:
             self._episodes.setdefault(episode.agent, []).append(episode)
@@ -261,7 +247,7 @@ class LabelJudge:
         numbers = range(max(first, finding.call - 255, 1), finding.call + 1)
         idle = [n for n in numbers if n <= len(self._idle) and self._idle[n - 1]]
         episode = self._at(finding.agent, finding.call) or self._at(finding.agent, first)
-        loop = episode if episode is not None and episode.kind != "waiting" else None
+        loop = episode if episode is not None and episode.is_loop else None
         if finding.action == Action.STOP:
             return self._stop(finding, loop)
         evidence = (loop.first_call, loop.last_call) if loop is not None else ()
@@ -301,3 +287,16 @@ class LabelJudge:
             why = f"call {number} is {where}; none of the {len(rest)} calls behind it brings something new"
             return Grade("good_stop", why, True, evidence)
         return Grade("no_effect", f"call {number} is {where}, and nothing follows in the turn", None)
+
+
+def judge_of(result: TranscriptResult) -> Judge | None:
+    """Who graded a transcript, to grade further findings on it: its labels, else hindsight.
+
+    ``None`` where it has no ledger, or was audited without hindsight.
+    """
+    ledger = result.ledger
+    if ledger is None or (ledger.record is None and not ledger.labelled):
+        return None
+    if ledger.record is None:
+        return LabelJudge(result.episodes, ledger)
+    return HindsightResult.of(ledger.record, result.episodes)

@@ -12,7 +12,7 @@ from typing import Final
 
 from loopaudit.core.events import Batch, Boundary, Event, Turn
 from loopaudit.core.findings import Episode, Finding, Grade
-from loopaudit.core.report import TranscriptResult
+from loopaudit.core.report import CallRecord, TranscriptResult
 from loopaudit.core.tools import Kind
 from loopaudit.hindsight.calls.effects import Natures, nature_of
 from loopaudit.hindsight.calls.history import History
@@ -20,7 +20,7 @@ from loopaudit.hindsight.calls.outputs import Outputs
 from loopaudit.hindsight.calls.requests import is_guard_notice, says_go_on
 from loopaudit.hindsight.calls.subject import MAY_BRING_NOTHING, Subject
 from loopaudit.hindsight.episodes.tracker import Tracker
-from loopaudit.hindsight.grades import Grader
+from loopaudit.hindsight.grades import Grader, grade_all
 from loopaudit.hindsight.record import FAILED, FAILED_ANEW, PROGRESS, Lane, Record
 from loopaudit.hindsight.shell.programs import EFFECT_CHECKS
 from loopaudit.hindsight.words import CLASSES, FIRST, INFORMATIVE, RECHECK, RECOVERED, REDUNDANT, CallClass
@@ -119,7 +119,7 @@ class Hindsight:
         index = batch.index
         going_on = tracker.going_on
         for call in batch.calls:
-            found = history.judge(call, index)
+            found = history.classify(call, index)
             result = call.result
             if history.failed or (result is not None and result.failed):
                 flags = FAILED
@@ -184,7 +184,14 @@ class HindsightResult:
     def __init__(self, record: Record, found: list[tuple[Episode, int]]) -> None:
         self._record = record
         self.episodes = [episode for episode, _ in found]
-        self._grader = Grader(record, self.episodes, {by: episode for episode, by in found if by})
+        self._fixes = {by: place for place, (_, by) in enumerate(found) if by}
+        self._grader = Grader(record, self.episodes, {by: self.episodes[at] for by, at in self._fixes.items()})
+
+    @classmethod
+    def of(cls, data: CallRecord, episodes: Sequence[Episode]) -> HindsightResult:
+        """What hindsight knew when it made the data. ``episodes`` are those of the transcript, in order."""
+        ended = {place: call for call, place in data.fixes.items()}
+        return cls(Record.unpack(data), [(episode, ended.get(place, 0)) for place, episode in enumerate(episodes)])
 
     @property
     def counts(self) -> dict[str, int]:
@@ -194,7 +201,7 @@ class HindsightResult:
     @property
     def loops(self) -> list[Episode]:
         """The episodes that are loops: all but waits within their budget."""
-        return [episode for episode in self.episodes if episode.kind != "waiting"]
+        return [episode for episode in self.episodes if episode.is_loop]
 
     def class_of(self, number: int) -> CallClass:
         """The class of a call."""
@@ -216,17 +223,12 @@ class HindsightResult:
         """Put episodes, classes and grades into the result of a transcript."""
         result.episodes = self.episodes
         result.classes = self.counts
-        for policy in result.policies:
-            for finding in policy.findings:
-                finding.grade = self.grade(finding)
-        for finding in result.recorded:
-            finding.grade = self.grade(finding)
+        grade_all(result, self)
         if result.ledger is not None:
             result.ledger.idle = bytes(self._record.classes.translate(_IDLE))
-            result.ledger.grade = self.grade
-            result.ledger.why = self._why
+            result.ledger.record = self._record.pack(self._fixes)
 
-    def _why(self, number: int) -> str:
+    def why(self, number: int) -> str:
         """What a call brought, in a sentence."""
         found = self.class_of(number)
         evidence = self.evidence_of(number)

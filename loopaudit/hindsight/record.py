@@ -10,6 +10,7 @@ from bisect import bisect_left, bisect_right
 from itertools import accumulate
 from typing import Final
 
+from loopaudit.core.report import CallRecord
 from loopaudit.hindsight.words import CLASSES, CallClass
 
 FAILED: Final = 1
@@ -61,6 +62,31 @@ class Record:
         self._evidence = array("I")
         self.noise: dict[int, tuple[str, ...]] = {}
         self.lanes: dict[str, Lane] = {}
+
+    @classmethod
+    def unpack(cls, data: CallRecord) -> Record:
+        """The record that :meth:`pack` made the data from."""
+        made = cls()
+        made.classes = bytearray(data.classes)
+        made._flags = bytearray(data.flags)
+        made._evidence.frombytes(data.evidence)
+        made.noise = dict(data.noise)
+        for agent, (numbers, turns) in data.lanes.items():
+            lane = made.lane(agent)
+            lane.numbers.frombytes(numbers)
+            lane.turns.frombytes(turns)
+        return made
+
+    def pack(self, fixes: dict[int, int]) -> CallRecord:
+        """The record as plain data, with the calls that ended an episode."""
+        return CallRecord(
+            classes=bytes(self.classes),
+            flags=bytes(self._flags),
+            evidence=self._evidence.tobytes(),
+            noise=dict(self.noise),
+            lanes={name: (lane.numbers.tobytes(), lane.turns.tobytes()) for name, lane in self.lanes.items()},
+            fixes=fixes,
+        )
 
     def lane(self, agent: str) -> Lane:
         """The calls of one agent."""

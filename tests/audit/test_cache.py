@@ -33,8 +33,10 @@ from loopaudit.audit.session import FileAudit
 from loopaudit.compare.run import compare
 from loopaudit.config.options import Columns, Options
 from loopaudit.config.selection import select
+from loopaudit.core.counts import Counts
 from loopaudit.core.findings import Action, Finding, Problem
 from loopaudit.core.report import PolicyResult, Report, TranscriptResult
+from loopaudit.hindsight.labels import LabelledTranscript, Labels, judge_of
 from loopaudit.policies.contract import Selected
 from loopaudit.readers.registry import readers
 from loopaudit.reports.comparison.explain import explain
@@ -130,8 +132,9 @@ def test_a_comparison_is_the_same_with_all_that_hindsight_says(tmp_path: Path) -
         yield comparison_json(found, "f1", None)
         yield found.nulls
         for transcript in found.report.transcripts:
-            assert transcript.ledger is not None and transcript.ledger.why is not None
-            yield [transcript.ledger.why(number) for number in range(1, int(transcript.counts["calls"] or 0) + 1)]
+            judge = judge_of(transcript)
+            assert judge is not None
+            yield [judge.why(number) for number in range(1, transcript.counts.calls + 1)]
         for call in (1, 5, 12):
             yield explain(found, "atomcode", call, 100).plain()
 
@@ -143,8 +146,6 @@ def test_a_comparison_is_the_same_with_all_that_hindsight_says(tmp_path: Path) -
 
 
 def test_labels_do_not_get_into_the_cache(tmp_path: Path, transcripts: Path) -> None:
-    from loopaudit.hindsight.labels import LabelledTranscript, Labels
-
     path = str(transcripts / "loop.jsonl")
     labels = Labels([LabelledTranscript(path=path, session="", calls=5, loops=[], redundant=[])])
     plain = comparison_json(compare([path], FEW), "f1", None)
@@ -159,7 +160,7 @@ def result(**details: Any) -> FileAudit:
         policy="p", action=Action.BLOCK, own_word="", rule="r", count=1, tool="t", session="s", agent="", turn=1,
         batch=1, call=1, calls=(1, 1), whole_batch=False, line=1, arguments="", message="", details=details or None,
     )  # fmt: skip
-    transcript = TranscriptResult("name", "s", "f", {"calls": 1, "duration": 1.0}, [], [], {"t": 1}, [])
+    transcript = TranscriptResult("name", "s", "f", Counts(calls=1, started=0.0, ended=1.0), [], [], {"t": 1}, [])
     transcript.policies.append(PolicyResult("p", "p", {"words": ["a"]}, findings=[finding]))
     transcript.problems.append(Problem("kind", "message"))
     return FileAudit([transcript])

@@ -101,7 +101,7 @@ def test_what_expands_to_nothing_is_read_in_bounded_memory(
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert transcript.counts["calls"] == 2
+    assert transcript.counts.calls == 2
     assert transcript.damaged == (bomb != "line feeds")
     assert peak < 40 << 20
 
@@ -225,8 +225,8 @@ def test_copies_are_dropped_near_their_originals_only(monkeypatch: pytest.Monkey
     data = HEADER + b"".join(call(n, str(n)) for n in range(distance)) + call(0, "0")
     transcript = only(audited(data, hindsight=False))
     is_near = distance < 100
-    assert transcript.counts["calls"] == distance + (not is_near)
-    assert transcript.counts["repeated_ids"] == is_near
+    assert transcript.counts.calls == distance + (not is_near)
+    assert transcript.counts.repeated_ids == is_near
 
 
 def test_old_results_of_a_call_are_let_go_too() -> None:

@@ -182,7 +182,7 @@ def test_times_of_nanoseconds_and_maps_are_read(tmp_path: Path) -> None:
     columns["timestamp"] = pa.array([datetime(2026, 1, 2, 3, 4, n) for n in range(count)], pa.timestamp("ns"))
     columns["extra"] = pa.array([[("k", n)] for n in range(count)], pa.map_(pa.string(), pa.int64()))
     report = replayed(write(tmp_path / "a.parquet", columns))
-    assert report.transcripts[0].counts["duration"] == count - 1
+    assert report.transcripts[0].counts.duration == count - 1
 
 
 def test_text_that_is_no_utf8_is_read_as_in_a_file(tmp_path: Path) -> None:
@@ -192,7 +192,7 @@ def test_text_that_is_no_utf8_is_read_as_in_a_file(tmp_path: Path) -> None:
     nested = pa.StructArray.from_arrays([text], ["x"])
     file = write(tmp_path / "a.parquet", {"messages": text, "nested": nested})
     report = replayed(file, transcript="messages")
-    assert len(report.transcripts) == 1 and report.transcripts[0].counts["calls"] == 9
+    assert len(report.transcripts) == 1 and report.transcripts[0].counts.calls == 9
     failed = replayed(file, transcript="nested").failures[0]
     assert "row 1: cannot be decoded" in failed.message and failed.exit_code == ExitCode.INPUT
 

@@ -159,7 +159,7 @@ def test_shards_with_a_transcript_a_line(store: Store) -> None:
         store.put(f"/data/shard-{shard}.jsonl.gz", gzip.compress("\n".join(lines).encode()))
     report = replayed("flaky://data")
     assert [t.session for t in report.transcripts] == ["0-0", "0-1", "0-2", "1-0", "1-1", "1-2"]
-    assert [t.counts["calls"] for t in report.transcripts] == [4, 5, 6] * 2
+    assert [t.counts.calls for t in report.transcripts] == [4, 5, 6] * 2
 
 
 # -- parquet -------------------------------------------------------------------------------

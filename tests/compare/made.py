@@ -9,8 +9,9 @@ from typing import Any
 
 from loopaudit.compare.comparison import Comparison
 from loopaudit.compare.measure import measure
-from loopaudit.compare.model import merge
+from loopaudit.compare.model import Scorecard, merge
 from loopaudit.compare.step_limit import null_policy
+from loopaudit.core.counts import Counts
 from loopaudit.core.findings import Action, Episode, Finding, Grade
 from loopaudit.core.report import Ledger, PolicyInfo, PolicyResult, Report, Response, TranscriptResult
 
@@ -21,13 +22,23 @@ GOOD, WRONG, OPEN = (
 )
 
 
-def by_idleness(idle: bytes) -> Any:
+class ByIdleness:
     """A judge that finds an intervention justified exactly where the call is idle."""
 
-    def grade(finding: Finding) -> Grade:
-        return GOOD if 0 < finding.call <= len(idle) and idle[finding.call - 1] else WRONG
+    def __init__(self, idle: bytes) -> None:
+        self._idle = idle
 
-    return grade
+    def grade(self, finding: Finding) -> Grade:
+        return GOOD if 0 < finding.call <= len(self._idle) and self._idle[finding.call - 1] else WRONG
+
+    def why(self, number: int) -> str:
+        return f"call {number}"
+
+
+def scored(result: TranscriptResult, **more: Any) -> Scorecard:
+    """A transcript of :func:`transcript`, measured."""
+    assert result.ledger is not None
+    return measure(result, judge=ByIdleness(result.ledger.idle), **more)
 
 
 def fire(
@@ -65,9 +76,9 @@ def fire(
 
 
 def policy(label: str, *findings: Finding, status: Any = "evaluated", dropped: int = 0) -> PolicyResult:
-    by_action: dict[str, int] = {}
+    by_action: dict[Action, int] = {}
     for finding in findings:
-        by_action[finding.action.slug] = by_action.get(finding.action.slug, 0) + 1
+        by_action[finding.action] = by_action.get(finding.action, 0) + 1
     return PolicyResult(label, label, {}, status, findings=list(findings), by_action=by_action, dropped=dropped)
 
 
@@ -117,7 +128,7 @@ def transcript(
         path=path,
         session=session,
         format="native",
-        counts={"calls": calls},
+        counts=Counts(calls=calls),
         agents=[],
         models=[],
         tools={"Grep": calls},
@@ -125,7 +136,7 @@ def transcript(
         episodes=list(episodes),
         classes={"first": calls},
         recorded=list(recorded),
-        ledger=Ledger(list(responses), idle, by_idleness(idle), lambda number: f"call {number}"),
+        ledger=Ledger(list(responses), idle),
     )
 
 
@@ -135,7 +146,7 @@ def comparison(*transcripts: TranscriptResult, mode: str = "enforced", **more: A
     infos = [PolicyInfo(label, label, label, "example v1", {}, {}, {}) for label in labels]
     report = Report("0.1.0", mode, "mapped", "exit_code", infos, list(transcripts))
     enforced = mode == "enforced"
-    card = merge(measure(t, enforced=enforced, prices=more.pop("prices", None)) for t in transcripts)
+    card = merge(scored(t, enforced=enforced, prices=more.pop("prices", None)) for t in transcripts)
     nulls = {label: null_policy(label, card.cases, enforced=enforced) for label in labels}
     return Comparison(report, card, nulls, **more)
 

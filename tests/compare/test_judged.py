@@ -6,17 +6,16 @@ from typing import Any
 
 import pytest
 
-from loopaudit.compare.measure import measure
 from loopaudit.compare.model import Agreement, Scorecard
 from loopaudit.compare.prices import Price, Prices
 from loopaudit.compare.tallies import Judged, median
 from loopaudit.core.findings import Action
 from loopaudit.core.report import Response
-from tests.compare.made import GOOD, OPEN, WRONG, fire, loop, policy, transcript
+from tests.compare.made import GOOD, OPEN, WRONG, fire, loop, policy, scored, transcript
 
 
 def measured(*policies: object, mode: str = "enforced", **more: object) -> Scorecard:
-    return measure(transcript(list(policies), **more), enforced=mode == "enforced")  # type: ignore[arg-type]
+    return scored(transcript(list(policies), **more), enforced=mode == "enforced")  # type: ignore[arg-type]
 
 
 def test_caught_missed_late_and_rates() -> None:
@@ -78,7 +77,7 @@ def test_cannot_evaluate_counts_no_loop() -> None:
 
 def ends(*policies: object, prices: Prices | None = None, **more: object) -> tuple[tuple[object, ...], ...]:
     result = transcript(list(policies), **more)  # type: ignore[arg-type]
-    card = measure(result, enforced=True, prices=prices).cards["a"]
+    card = scored(result, enforced=True, prices=prices).cards["a"]
     return tuple((e.calls, e.responses, e.tokens, e.seconds) for e in (card.certain, card.possible))
 
 
@@ -126,9 +125,9 @@ def test_nothing_is_avoided_in_shadow_mode_or_recorded_without_tokens() -> None:
 def test_money_only_for_models_with_a_price() -> None:
     prices = Prices("USD", {"m": Price(input=10.0, output=20.0)})
     blocks = policy("a", fire("a", Action.BLOCK, 6), fire("a", Action.BLOCK, 7))
-    card = measure(transcript([blocks], [loop(5, 8)]), enforced=True, prices=prices).cards["a"]
+    card = scored(transcript([blocks], [loop(5, 8)]), enforced=True, prices=prices).cards["a"]
     assert card.possible.priced == 2 and card.possible.cost == pytest.approx(0.002)
-    other = measure(transcript([blocks], [loop(5, 8)], model="x"), enforced=True, prices=prices).cards["a"]
+    other = scored(transcript([blocks], [loop(5, 8)], model="x"), enforced=True, prices=prices).cards["a"]
     assert (other.possible.priced, other.possible.cost) == (0, 0.0)
 
 

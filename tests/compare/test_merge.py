@@ -7,13 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopaudit.compare.measure import measure
 from loopaudit.compare.model import Scorecard, merge
 from loopaudit.compare.prices import Price, Prices
 from loopaudit.compare.step_limit import null_policy
 from loopaudit.core.findings import Action
 from loopaudit.core.report import PolicyResult, Response, TranscriptResult
-from tests.compare.made import GOOD, OPEN, WRONG, fire, loop, policy, transcript
+from tests.compare.made import GOOD, OPEN, WRONG, fire, loop, policy, scored, transcript
 
 pytestmark = pytest.mark.usefixtures("untraced")
 
@@ -67,7 +66,7 @@ def transcripts(draw: st.DrawFn) -> TranscriptResult:
 
 
 def card_of(result: TranscriptResult) -> Scorecard:
-    return measure(result, enforced=True, prices=PRICES)
+    return scored(result, enforced=True, prices=PRICES)
 
 
 def told(card: Scorecard) -> object:

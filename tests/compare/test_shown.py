@@ -16,7 +16,7 @@ from loopaudit.reports.comparison.differences import folded
 from loopaudit.reports.comparison.explain import explain
 from loopaudit.reports.comparison.json_shape import comparison_json
 from loopaudit.reports.kit.page import cells
-from tests.compare.made import OPEN, WRONG, comparison, fire, loop, policy, transcript
+from tests.compare.made import OPEN, WRONG, ByIdleness, comparison, fire, loop, policy, transcript
 from tests.reports.sample import HOSTILE
 
 Golden = Callable[[str, str | bytes], None]
@@ -102,7 +102,8 @@ def test_hostile_text_moves_nothing() -> None:
         assert not any(line.lstrip().startswith("::") for line in text.splitlines())
 
 
-def test_one_call_explained(golden: Golden) -> None:
+def test_one_call_explained(golden: Golden, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("loopaudit.reports.comparison.explain.judge_of", lambda result: ByIdleness(result.ledger.idle))
     made = several()
     pages = [explain(made, label, call, 80).plain() for label, call in (("atomcode", 8), ("koda", 15), ("koda", 14))]
     golden("compare-explained.txt", "\n".join(pages))

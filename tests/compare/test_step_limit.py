@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from loopaudit.compare.model import Case, Run
 from loopaudit.compare.step_limit import Null, again, null_policy, once
 from loopaudit.core.findings import Action
-from tests.compare.made import by_idleness, loop
+from tests.compare.made import ByIdleness, loop
 
 
 def case(lengths: list[int], actions: list[Action], *, loops: list[tuple[int, int]] | None = None) -> Case:
@@ -22,7 +22,7 @@ def case(lengths: list[int], actions: list[Action], *, loops: list[tuple[int, in
     for first, last in loops or ():
         marks[first - 1 : last] = bytes([1]) * (last - first + 1)
     episodes = [loop(first, last, turn=0) for first, last in loops or ()]
-    return Case("p", "s", runs, episodes, {"a": actions}, by_idleness(bytes(marks)))
+    return Case("p", "s", runs, episodes, {"a": actions}, ByIdleness(bytes(marks)))
 
 
 def placed(null: Null) -> list[tuple[int, int, str]]:

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from loopaudit.core.counts import Counts
 from loopaudit.core.findings import Action, Finding
 from loopaudit.core.report import PolicyResult, TranscriptResult
 from loopaudit.hindsight.words import CLASSES, ENDINGS, GRADES, KINDS
@@ -152,7 +153,7 @@ def test_a_stop_of_one_agent_is_not_about_another() -> None:
 
 
 def test_apply_puts_everything_into_the_result() -> None:
-    result = TranscriptResult("f", "", "x", {}, [], [], {}, [PolicyResult("p", "p", {})])
+    result = TranscriptResult("f", "", "x", Counts(), [], [], {}, [PolicyResult("p", "p", {})])
     result.policies[0].findings = [firing(Action.BLOCK, 4), firing(Action.WARN, 1)]
     looping().judged().apply(result)
     assert [f.grade.word for f in result.policies[0].findings if f.grade is not None] == ["justified", "false_alarm"]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopaudit.hindsight.shell.judge import cached_judge, judge
+from loopaudit.hindsight.shell.commands import cached_command_effect, command_effect
 from loopaudit.hindsight.shell.parse import MAX_COMMAND, parse
 from loopaudit.hindsight.shell.programs import Effect
 
@@ -161,19 +161,19 @@ source venv/bin/activate
 def test_looks(command: str) -> None:
     if command.endswith("<<'EOF'"):
         command += "\nrm x $(rm y)\nEOF"
-    assert judge(command).effect == Effect.LOOKS
+    assert command_effect(command).effect == Effect.LOOKS
 
 
 @pytest.mark.parametrize("command", CHECKS)
 def test_checks(command: str) -> None:
-    assert judge(command).effect == Effect.CHECKS
+    assert command_effect(command).effect == Effect.CHECKS
 
 
 @pytest.mark.parametrize("command", CHANGES)
 def test_changes(command: str) -> None:
     if command.startswith("cat <<EOF"):
         command += "\nx\nEOF"
-    assert judge(command).effect == Effect.CHANGES
+    assert command_effect(command).effect == Effect.CHANGES
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_changes(command: str) -> None:
     ],
 )
 def test_waits(command: str, waits: bool, only: bool) -> None:
-    verdict = judge(command)
+    verdict = command_effect(command)
     assert (verdict.waits, verdict.only_waits) == (waits, only)
 
 
@@ -223,23 +223,23 @@ def test_here_documents_are_data() -> None:
 )
 def test_what_is_not_plain_is_refused(command: str) -> None:
     assert parse(command) is None
-    assert judge(command).effect == Effect.CHANGES
+    assert command_effect(command).effect == Effect.CHANGES
 
 
 @given(st.text(st.sampled_from("ab $(){}[]'\"`\\|&;<>\n#=-*!~0"), max_size=40))
 def test_any_text_is_judged(text: str) -> None:
-    assert judge(text) == cached_judge(text)
+    assert command_effect(text) == cached_command_effect(text)
 
 
 @given(st.sampled_from(LOOKS[:40]), st.sampled_from([" ; ", " && ", " || ", "\n"]), st.sampled_from(CHANGES[:40]))
 def test_a_change_is_never_hidden_by_a_look(look: str, joint: str, change: str) -> None:
     if "<<" in look + change or "#" in look or "unclosed" in change:
         return
-    assert judge(f"{look}{joint}{change}").effect == Effect.CHANGES
+    assert command_effect(f"{look}{joint}{change}").effect == Effect.CHANGES
 
 
 @given(st.sampled_from(CHANGES[:40]))
 def test_a_change_is_never_hidden_by_a_substitution(change: str) -> None:
     if "'" not in change and '"' not in change:
-        assert judge(f'echo "$({change})"').effect == Effect.CHANGES
-        assert judge(f"bash -c '{change}'").effect == Effect.CHANGES
+        assert command_effect(f'echo "$({change})"').effect == Effect.CHANGES
+        assert command_effect(f"bash -c '{change}'").effect == Effect.CHANGES

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from loopaudit.core.findings import Action
 from loopaudit.policies.guards.cline import POLICY, ClineParams
 from tests.policies.guard_streams import USER, C, events, replayed, said
 
@@ -68,7 +69,7 @@ def test_counters(items: list[Any], expected: list[str]) -> None:
 
 def test_a_stop_breaks_the_batch_off() -> None:
     result = replayed(POLICY, events([[READ] * 8, READ]))
-    assert (result.by_action, result.avoided_calls) == ({"nudge": 1, "stop": 1}, 4)
+    assert (result.by_action, result.avoided_calls) == ({Action.NUDGE: 1, Action.STOP: 1}, 4)
 
 
 def test_shadow_judges_everything_and_keeps_the_mistakes() -> None:

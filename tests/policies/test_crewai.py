@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from loopaudit.core.findings import Action
 from loopaudit.policies.guards.crewai import POLICY
 from tests.policies.guard_streams import USER, C, events, replayed, said
 
@@ -42,4 +43,4 @@ def test_memory(items: list[Any], expected: list[str]) -> None:
 
 def test_nothing_ends() -> None:
     result = replayed(POLICY, events([READ] * 100))
-    assert (result.by_action, result.blocked_calls) == ({"block": 99}, 99)
+    assert (result.by_action, result.blocked_calls) == ({Action.BLOCK: 99}, 99)

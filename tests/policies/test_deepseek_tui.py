@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from loopaudit.core.findings import Action
 from loopaudit.policies.guards.deepseek_tui import POLICY, DeepseekTuiParams
 from tests.policies.guard_streams import USER, C, events, findings, replayed, said
 
@@ -76,5 +77,5 @@ def test_shadow_takes_the_recorded_outcome() -> None:
 
 def test_a_failed_call_of_a_batch_stops_nothing_in_it() -> None:
     result = replayed(POLICY, events([failing(9), READ]))
-    assert result.by_action == {"warn": 1, "stop": 1}
+    assert result.by_action == {Action.WARN: 1, Action.STOP: 1}
     assert result.avoided_calls == 1

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from loopaudit.core.findings import Action
 from loopaudit.policies.guards.iteration_cap import POLICY, IterationCapParams
 from tests.policies.guard_streams import USER, C, events, findings, replayed, said
 
@@ -47,7 +48,7 @@ def test_limits(params: dict[str, Any], items: list[Any], expected: list[str]) -
 )
 def test_what_a_stop_avoids(params: dict[str, Any], avoided: int) -> None:
     result = replayed(POLICY, events([[CALL], [CALL] * 2, [CALL] * 3]), params=IterationCapParams(**params))
-    assert (result.by_action, result.avoided_calls) == ({"stop": 1}, avoided)
+    assert (result.by_action, result.avoided_calls) == ({Action.STOP: 1}, avoided)
 
 
 @pytest.mark.parametrize("unit", ["responses", "calls", "supersteps"])

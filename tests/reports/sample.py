@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from loopaudit.core.canonical import digest
+from loopaudit.core.counts import Counts
 from loopaudit.core.findings import Action, Episode, Finding, Grade, Problem
 from loopaudit.core.report import FileProblem, PolicyInfo, PolicyResult, Report, TranscriptResult
 
@@ -69,10 +70,10 @@ def finding(
 
 
 def result(label: str, findings: Sequence[Finding] = (), **more: object) -> PolicyResult:
-    by_action: dict[str, int] = {}
+    by_action: dict[Action, int] = {}
     by_rule: dict[str, int] = {}
     for item in findings:
-        by_action[item.action.slug] = by_action.get(item.action.slug, 0) + 1
+        by_action[item.action] = by_action.get(item.action, 0) + 1
         by_rule[item.rule] = by_rule.get(item.rule, 0) + 1
     made = PolicyResult(
         label,
@@ -86,17 +87,6 @@ def result(label: str, findings: Sequence[Finding] = (), **more: object) -> Poli
     for name, value in more.items():
         setattr(made, name, value)
     return made
-
-
-def counts(**given: int | float | None) -> dict[str, int | float | None]:
-    names = (
-        "turns batches text_replies calls results unanswered orphan_results errors denied cancelled sidechain_calls "
-        "max_parallel repeated_ids repeated_records compactions errors_by_flag errors_by_exit_code errors_by_text"
-    )
-    made: dict[str, int | float | None] = dict.fromkeys(names.split(), 0)
-    for name in ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "duration"):
-        made[name] = None
-    return made | given
 
 
 def looping() -> TranscriptResult:
@@ -125,10 +115,10 @@ def looping() -> TranscriptResult:
         path="runs/2026-03/fix-failing-tests.jsonl",
         session="3f2a9c1e-77d0",
         format="claude-code",
-        counts=counts(
-            turns=2, batches=49, calls=54, results=54, errors=6, errors_by_flag=4, errors_by_exit_code=2,
+        counts=Counts(
+            turns=2, batches=49, calls=54, results=54, errors=6, errors_by_level={"flag": 4, "exit_code": 2},
             sidechain_calls=18, max_parallel=2, input_tokens=412_300, output_tokens=9_120, cache_read_tokens=1_804_551,
-            duration=754.2, repeated_records=1,
+            started=0.0, ended=754.2, repeated_records=1,
         ),
         agents=["explore-1"],
         models=["claude-sonnet-4-5"],
@@ -168,7 +158,7 @@ def healthy() -> TranscriptResult:
         path="runs/2026-03/rename-a-module.jsonl",
         session="",
         format="openai-chat",
-        counts=counts(turns=1, batches=12, calls=12, results=12, errors=None),
+        counts=Counts(turns=1, batches=12, calls=12, results=12),
         agents=[],
         models=[],
         tools={"read_file": 8, "edit_file": 4},
@@ -198,8 +188,9 @@ def long() -> TranscriptResult:
         "whole-monorepo.jsonl.gz",
         session="b7",
         format="codex",
-        counts=counts(turns=3, batches=2_400, calls=2_400, results=2_398, unanswered=2, errors=71,
-                      errors_by_exit_code=71, output_tokens=88_000, duration=30_412.0, compactions=2),
+        counts=Counts(turns=3, batches=2_400, calls=2_400, results=2_398, unanswered=2, errors=71,
+                      errors_by_level={"exit_code": 71}, output_tokens=88_000, started=0.0, ended=30_412.0,
+                      compactions=2),
         agents=[],
         models=["gpt-5-codex"],
         tools={"shell": 2_400},
@@ -269,7 +260,7 @@ def hostile() -> Report:
         path=bad,
         session=bad,
         format=bad,
-        counts=counts(calls=5, turns=1),
+        counts=Counts(calls=5, turns=1, success_known=True),
         agents=[bad],
         models=[bad],
         tools={bad: 5},

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
+from loopaudit.core.counts import Counts
+from loopaudit.core.events import LEVELS
 from loopaudit.core.findings import Action, Episode, Finding, Grade, Problem
 from loopaudit.core.report import FileProblem, PolicyInfo, PolicyResult, Report, TranscriptResult
 from tests.reports.sample import HOSTILE
@@ -63,9 +65,9 @@ def findings(draw: st.DrawFn, label: str, agents: list[str]) -> Finding:
 @st.composite
 def policy_results(draw: st.DrawFn, label: str, agents: list[str]) -> PolicyResult:
     found = draw(st.lists(findings(label, agents), max_size=5))
-    by_action: dict[str, int] = {}
+    by_action: dict[Action, int] = {}
     for item in found:
-        by_action[item.action.slug] = by_action.get(item.action.slug, 0) + 1
+        by_action[item.action] = by_action.get(item.action, 0) + 1
     return PolicyResult(
         label=label,
         policy=label,
@@ -106,16 +108,24 @@ def episodes(draw: st.DrawFn, agents: list[str]) -> Episode:
 
 COUNTS = (
     "turns batches text_replies calls results unanswered orphan_results errors denied cancelled sidechain_calls "
-    "max_parallel repeated_ids repeated_records compactions input_tokens output_tokens cache_read_tokens "
-    "cache_write_tokens errors_by_flag errors_by_exit_code errors_by_text"
+    "max_parallel repeated_ids repeated_records compactions"
 ).split()
 
 
 @st.composite
 def transcripts(draw: st.DrawFn, labels: list[str]) -> TranscriptResult:
     agents = ["", draw(texts)]
-    counts: dict[str, int | float | None] = {name: draw(optional) for name in draw(st.sets(st.sampled_from(COUNTS)))}
-    counts["duration"] = draw(st.none() | st.floats(0, 1e9))
+    counts = Counts(
+        **{name: draw(numbers) for name in draw(st.sets(st.sampled_from(COUNTS)))},
+        errors_by_level=draw(st.dictionaries(st.sampled_from(LEVELS), numbers)),
+        input_tokens=draw(optional),
+        output_tokens=draw(optional),
+        cache_read_tokens=draw(optional),
+        cache_write_tokens=draw(optional),
+        started=0.0,
+        ended=draw(st.none() | st.floats(0, 1e9)),
+        success_known=draw(st.booleans()),
+    )
     problem = st.builds(Problem, kind=texts, message=texts, line=numbers, damage=st.booleans())
     return TranscriptResult(
         path=draw(texts),

@@ -224,7 +224,7 @@ def test_it_prints(driver: Chrome, tmp_path: Path) -> None:
 def large(calls: int) -> Report:
     """One transcript of very many calls, with policies that fire all the time."""
     transcript = sample.looping()
-    transcript.counts["calls"] = calls
+    transcript.counts.calls = calls
     transcript.policies = [
         sample.result(
             label,

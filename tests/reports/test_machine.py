@@ -89,7 +89,6 @@ def test_order_of_maps_does_not_show() -> None:
     one, other = sample.several(), sample.several()
     for transcript in other.transcripts:
         transcript.tools = dict(reversed(transcript.tools.items()))
-        transcript.counts = dict(reversed(transcript.counts.items()))
         transcript.agents.reverse()
         transcript.models.reverse()
         for policy in transcript.policies:

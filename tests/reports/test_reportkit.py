@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopaudit.core.findings import Action, Episode, Finding
-from loopaudit.hindsight.catches import WAITING, Step, caught, outside
+from loopaudit.core.findings import WAITING, Action, Episode, Finding
+from loopaudit.hindsight.catches import Step, caught, outside
 from loopaudit.hindsight.words import KINDS
 from loopaudit.reports.kit import wording
 from loopaudit.reports.kit.fold import chosen, fold, merge

@@ -15,20 +15,12 @@ import msgspec
 
 from loopaudit.audit.session import FileAudit
 from loopaudit.core.report import TranscriptResult
-from loopaudit.hindsight.kept import Kept, kept, restore
 
 LEVEL: Final = 1
 """Results are a fifth as long then; a higher level takes longer than it saves."""
 
 
-class Part(msgspec.Struct, array_like=True):
-    """One transcript as it is written. ``mind`` has hindsight for one with a ledger."""
-
-    transcript: TranscriptResult
-    mind: Kept | None
-
-
-class Entry(msgspec.Struct, array_like=True):
+class CachedAudit(msgspec.Struct, array_like=True):
     """One result as it is written: what is not a transcript, and each transcript by itself.
 
     By itself, because a result may hold ten thousand, and making sure of each takes several times its room.
@@ -43,11 +35,10 @@ def pack(audit: FileAudit, name: str) -> bytes | None:
     parts: list[msgspec.Raw] = []
     try:
         for result in audit.transcripts:
-            part = _part(result, name)
-            if part is None:
+            if not result.path.startswith(name):
                 return None
-            parts.append(msgspec.Raw(_checked(part)))
-        entry = Entry(replace(audit, transcripts=[]), parts)
+            parts.append(msgspec.Raw(_checked(msgspec.structs.replace(result, path=result.path[len(name) :]))))
+        entry = CachedAudit(replace(audit, transcripts=[]), parts)
         data = msgspec.msgpack.encode(entry)
         if repr(_decoder().decode(data).audit) != repr(entry.audit):
             return None
@@ -56,19 +47,7 @@ def pack(audit: FileAudit, name: str) -> bytes | None:
     return zlib.compress(data, LEVEL)
 
 
-def _part(result: TranscriptResult, name: str) -> Part | None:
-    """A transcript without its input's name, its hindsight apart; ``None`` where that cannot be kept."""
-    if not result.path.startswith(name):
-        return None
-    ledger, mind = result.ledger, None
-    if ledger is not None:
-        if ledger.grade is not None and (mind := kept(ledger)) is None:
-            return None
-        ledger = msgspec.structs.replace(ledger, grade=None, why=None)
-    return Part(msgspec.structs.replace(result, path=result.path[len(name) :], ledger=ledger), mind)
-
-
-def _checked(part: Part) -> bytes:
+def _checked(part: TranscriptResult) -> bytes:
     """A transcript as bytes.
 
     Raises:
@@ -86,11 +65,8 @@ def unpack(data: bytes, name: str) -> FileAudit | None:
     try:
         entry = _decoder().decode(zlib.decompress(data))
         for raw in entry.parts:
-            part = _part_decoder().decode(raw)
-            result = part.transcript
+            result = _part_decoder().decode(raw)
             result.path = name + result.path
-            if result.ledger is not None and part.mind is not None:
-                restore(result.ledger, part.mind, result.episodes)
             entry.audit.transcripts.append(result)
     except (zlib.error, ValueError):
         return None
@@ -98,10 +74,10 @@ def unpack(data: bytes, name: str) -> FileAudit | None:
 
 
 @cache
-def _decoder() -> msgspec.msgpack.Decoder[Entry]:
-    return msgspec.msgpack.Decoder(Entry)
+def _decoder() -> msgspec.msgpack.Decoder[CachedAudit]:
+    return msgspec.msgpack.Decoder(CachedAudit)
 
 
 @cache
-def _part_decoder() -> msgspec.msgpack.Decoder[Part]:
-    return msgspec.msgpack.Decoder(Part)
+def _part_decoder() -> msgspec.msgpack.Decoder[TranscriptResult]:
+    return msgspec.msgpack.Decoder(TranscriptResult)

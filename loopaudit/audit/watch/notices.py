@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from loopaudit.core.findings import Finding
+from loopaudit.core.findings import Action, Finding
 
 NoticeKind = Literal["note", "damage", "failure", "crash"]
 """``damage``: a record is lost. ``failure``: an input cannot be followed. ``crash``: our own code failed."""
@@ -52,4 +52,4 @@ class Summary:
     recorded: int = 0
     failures: int = 0
     crashes: int = 0
-    by_action: dict[str, int] = field(default_factory=dict)
+    by_action: dict[Action, int] = field(default_factory=dict)

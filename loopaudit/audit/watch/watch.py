@@ -295,6 +295,6 @@ class Watch:
             summary.recorded += 1
         else:
             action = told.finding.action
-            summary.by_action[action.slug] = summary.by_action.get(action.slug, 0) + 1
+            summary.by_action[action] = summary.by_action.get(action, 0) + 1
             self.strongest = max(self.strongest, action)
         self._sink(told)

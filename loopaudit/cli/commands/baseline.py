@@ -131,8 +131,7 @@ def command(
 def _refuse(report: Report) -> None:
     """Write no baseline of a run that did not see everything."""
     report_failures(report)
-    crashed = any(p.status == "crashed" for t in report.transcripts for p in t.policies)
-    code = max([f.exit_code for f in report.failures] + [ExitCode.INTERNAL] * crashed, default=0)
+    code = max([f.exit_code for f in report.failures] + [ExitCode.INTERNAL] * report.crashed, default=0)
     if not code and not report.transcripts:
         report_error("no transcript was found", None)
         code = ExitCode.INPUT

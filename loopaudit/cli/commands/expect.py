@@ -75,7 +75,7 @@ def command(
         code = max([code, *(failed.exit_code for failed in report.failures)])
         if not report.transcripts:
             continue
-        if any(p.status == "crashed" for t in report.transcripts for p in t.policies):
+        if report.crashed:
             code = ExitCode.INTERNAL
         text = written(report, item.path.name if item.path is not None else "<stdin>")
         if to_screen or item.path is None:

@@ -130,9 +130,8 @@ def command(
 
 def exit_code(report: Report, *, strict: bool, failed: bool) -> int:
     """The exit code of a finished report: own failure, then input, then findings."""
-    crashed = any(p.status == "crashed" for t in report.transcripts for p in t.policies)
     codes = {failure.exit_code for failure in report.failures}
-    if crashed or ExitCode.INTERNAL in codes:
+    if report.crashed or ExitCode.INTERNAL in codes:
         return ExitCode.INTERNAL
     if codes or (strict and any(t.damaged for t in report.transcripts)):
         return ExitCode.INPUT

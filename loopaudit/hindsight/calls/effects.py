@@ -2,7 +2,7 @@
 
 Tools are known by their kind (:mod:`loopaudit.core.tools`); tools of no known kind are judged by
 the verbs in their name (``get_ticket`` looks, ``update_ticket`` changes) or by the word of
-an ``action`` argument, and shell commands by :mod:`loopaudit.hindsight.shell.judge`. What is not
+an ``action`` argument, and shell commands by :mod:`loopaudit.hindsight.shell.commands`. What is not
 plain may change something.
 """
 
@@ -19,7 +19,7 @@ from loopaudit.core.events import Call
 from loopaudit.core.tools import Kind, kind_of, kind_of_name, plain_name
 from loopaudit.hindsight.calls.ranges import ReadRange, normal_path
 from loopaudit.hindsight.calls.shell_ranges import may_show_lines, shell_range
-from loopaudit.hindsight.shell.judge import cached_judge, judge
+from loopaudit.hindsight.shell.commands import cached_command_effect, command_effect
 from loopaudit.hindsight.shell.programs import EFFECT_CHANGES, EFFECT_LOOKS, Effect, Verdict, words
 
 _LOOKS: Final = words(
@@ -314,7 +314,7 @@ def sees_gui(name: str, arguments: Any, kind: Kind) -> bool:
 
 def effect_of_command(command: str) -> Verdict:
     """What a shell command may do."""
-    return cached_judge(command) if len(command) <= 400 else judge(command)
+    return cached_command_effect(command) if len(command) <= 400 else command_effect(command)
 
 
 def _by_arguments(name: str, arguments: Any, nature: Nature) -> Verdict:

@@ -182,7 +182,7 @@ class History:
 
     # -- one call --------------------------------------------------------------------------
 
-    def judge(self, call: Call, batch: int) -> CallClass:
+    def classify(self, call: Call, batch: int) -> CallClass:
         """The class of the next call; ``batch`` is the index of its response."""
         identity = self.subject.take(call)
         self._current = None

@@ -10,6 +10,7 @@ from loopaudit.core.errors import UsageError, did_you_mean
 from loopaudit.core.findings import Finding
 from loopaudit.core.report import Ledger, PolicyResult, TranscriptResult
 from loopaudit.hindsight.catches import acts, caught, first_call
+from loopaudit.hindsight.labels import judge_of
 from loopaudit.reports.kit import wording
 from loopaudit.reports.kit.page import cells
 from loopaudit.reports.kit.page.page import Page, Span
@@ -32,12 +33,12 @@ def explain(comparison: Comparison, label: str, call: int, width: int) -> Page:
     names = names_of(report)
     told = 0
     for name, result in zip(names, report.transcripts, strict=True):
-        if 1 <= call <= int(result.counts.get("calls") or 0):
+        if 1 <= call <= result.counts.calls:
             policy = next(p for p in result.policies if p.label == label)
             _transcript(page, comparison, result, policy, name, call)
             told += 1
     if not told:
-        most = max((int(t.counts.get("calls") or 0) for t in report.transcripts), default=0)
+        most = max((t.counts.calls for t in report.transcripts), default=0)
         raise UsageError(f"--explain: no transcript has a call {call}", hint=f"the longest has {most:,} calls")
     return page
 
@@ -62,8 +63,9 @@ def _transcript(
             f"{response.index:,} of {wording.agent_of(response.agent)}, turn {response.turn:,}, "
             f"line {response.line:,}: {wording.some(len(response.calls), 'call')}, {cost}, {took}",
         )
-    if ledger.why is not None:
-        _fact(page, "call", ledger.why(call))
+    judge = judge_of(result)
+    if judge is not None:
+        _fact(page, "call", judge.why(call))
     agent = response.agent if response is not None else ""
     _loops(page, result, policy, agent, call, enforced=enforced)
     own = [f for f in policy.findings if f.agent == agent and first_call(f) <= call <= f.call]
@@ -101,7 +103,7 @@ def _loops(
             continue
         what = f"{wording.words(episode.kind)}, calls {wording.span_of(episode.first_call, episode.last_call)}"
         steps = entry.steps.get(policy.label)
-        if episode.kind == "waiting":
+        if not episode.is_loop:
             did = "no loop, and counted nowhere"
         elif steps:
             did = f"caught by {policy.label}: {steps[0].action.word} at call {steps[0].call:,}, {steps[0].late:,} late"

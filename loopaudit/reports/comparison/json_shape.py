@@ -18,7 +18,8 @@ from loopaudit.compare.step_limit import Null
 from loopaudit.compare.tallies import Amount, Judged, median
 from loopaudit.core.json import dumps
 from loopaudit.core.report import Ledger, PolicyResult, TranscriptResult
-from loopaudit.hindsight.catches import Caught, caught, first_call, is_loop
+from loopaudit.hindsight.catches import Caught, caught, first_call
+from loopaudit.reports.kit.json_shape import actions
 
 SCHEMA: Final = "loopaudit-comparison"
 VERSION: Final = 1
@@ -87,7 +88,7 @@ def _policy(row: Row, policy: str, params: dict[str, Any], comparison: Compariso
         "params": {name: params[name] for name in sorted(params)},
         "transcripts": {name: card.status[name] for name in sorted(card.status)},
         "firings": sum(card.firings.values()),
-        "by_action": {name: card.firings[name] for name in sorted(card.firings)},
+        "by_action": actions(card.firings),
         "firings_not_kept": card.dropped,
         "first_firing": {"transcripts": len(card.firsts), "median_call": median(card.firsts)},
         "judged": judged_shape(card.judged),
@@ -184,8 +185,8 @@ def _transcript(result: TranscriptResult, labels: Sequence[str], enforced: bool)
         "path": result.path,
         "session": result.session,
         "format": result.format,
-        "calls": int(result.counts.get("calls") or 0),
-        "loops": [_loop(entry, labels) for entry in table if is_loop(entry.episode)],
+        "calls": result.counts.calls,
+        "loops": [_loop(entry, labels) for entry in table if entry.episode.is_loop],
         "policies": [
             _own(policy, avoided(policy, kept) if enforced else none, kept.ledger)
             for policy in result.policies

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from loopaudit.compare.comparison import Comparison, Row
 from loopaudit.core.findings import Finding
 from loopaudit.core.report import PolicyResult, TranscriptResult
-from loopaudit.hindsight.catches import is_loop
 from loopaudit.reports.kit import wording
 from loopaudit.reports.kit.page import cells, lanes
 from loopaudit.reports.kit.page.page import Line, Page, Span
@@ -25,8 +24,8 @@ def strips(page: Page, comparison: Comparison, rows: Sequence[Row], most: int) -
     for i in sorted(told):
         page.blank()
         transcript = report.transcripts[i]
-        calls = wording.some(int(transcript.counts.get("calls") or 0), "call")
-        loops = wording.some(sum(map(is_loop, transcript.episodes)), "loop")
+        calls = wording.some(transcript.counts.calls, "call")
+        loops = wording.some(sum(episode.is_loop for episode in transcript.episodes), "loop")
         page.add(
             Span(cells.fit(names[i], page.width - 30, "tail"), "title"), Span(f"  {calls}, {loops}", "dim"), tail=False
         )
@@ -38,7 +37,7 @@ def strips(page: Page, comparison: Comparison, rows: Sequence[Row], most: int) -
 
 
 def _loops_or_recorded(result: TranscriptResult) -> bool:
-    return bool(result.recorded) or any(map(is_loop, result.episodes))
+    return bool(result.recorded) or any(episode.is_loop for episode in result.episodes)
 
 
 def _strip(page: Page, result: TranscriptResult, rows: Sequence[Row], judged_by: str) -> None:

@@ -69,7 +69,7 @@ def _plain(report: Report) -> str:
     rows = []
     for one, name in list(zip(report.transcripts, names_of(report), strict=True))[:PLAIN_ROWS]:
         action = worst(one)
-        calls = one.counts.get("calls")
+        calls = one.counts.calls
         rows.append(
             (
                 text.one_line(name, 300),
@@ -78,7 +78,7 @@ def _plain(report: Report) -> str:
                 f"{loops_of(one):,}" if graded(one) else "–",
                 f"{firings_of(one):,}",
                 action.word if action else "–",
-                ", ".join(f"{p.label} {sum(p.by_action.values()):,}" for p in one.policies if p.by_action) or "–",
+                ", ".join(f"{p.label} {p.firings:,}" for p in one.policies if p.by_action) or "–",
             )
         )
     left = len(report.transcripts) - len(rows)

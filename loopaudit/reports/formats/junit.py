@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from loopaudit.core import text
+from loopaudit.core.findings import Action
 from loopaudit.core.report import Check, FileProblem, PolicyResult, Report, TranscriptResult
 from loopaudit.hindsight.catches import acts
 from loopaudit.reports.contract import Reporter
@@ -89,7 +90,7 @@ def _policy(policy: PolicyResult, checks: Sequence[Check] | None) -> _Case:
     elif policy.status == "cannot_evaluate":
         case.outcome, case.message = "skipped", "; ".join(policy.reasons) or wording.STATUS[policy.status]
     elif checks is None and (any(map(acts, policy.findings)) or policy.dropped):
-        fired = {slug: count for slug, count in policy.by_action.items() if slug != "observe"}
+        fired = {action: count for action, count in policy.by_action.items() if action > Action.OBSERVE}
         case.outcome, case.message = "failure", f"it acted: {wording.actions(fired)}"
         case.detail = "\n".join(telling.paragraph(finding) for finding in list(filter(acts, policy.findings))[:1])
     return case

@@ -223,7 +223,7 @@ def _artifacts(report: Report) -> list[Json]:
             one.path,
             {"location": {"uri": uri(one.path)}, "roles": ["analysisTarget"], "properties": {"conversations": []}},
         )
-        artifact["properties"]["conversations"].append({**about, "calls": one.counts.get("calls")})
+        artifact["properties"]["conversations"].append({**about, "calls": one.counts.calls})
     return list(made.values())
 
 

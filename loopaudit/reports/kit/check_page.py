@@ -41,7 +41,7 @@ def check_page(report: Report, width: int) -> Page:
     page = Page(width)
     page.add(Span("loopaudit", "title"), Span(f" {report.version}  check", "dim"))
     labels = [policy.label for policy in report.policies]
-    calls = sum(int(t.counts.get("calls") or 0) for t in report.transcripts)
+    calls = sum(t.counts.calls for t in report.transcripts)
     facts = {
         "policies": wording.some_of(labels, 60) or "none",
         "read": f"{wording.some(len(report.transcripts), 'transcript')}, {wording.some(calls, 'call')}",

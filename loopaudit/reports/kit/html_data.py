@@ -6,7 +6,7 @@ Every text is safe to show: control, direction and escape characters are gone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import orjson
@@ -14,7 +14,7 @@ import orjson
 from loopaudit.core import text
 from loopaudit.core.findings import Action, Episode, Finding, Grade
 from loopaudit.core.report import PolicyInfo, PolicyResult, Report, TranscriptResult
-from loopaudit.hindsight.catches import caught, is_loop
+from loopaudit.hindsight.catches import caught
 from loopaudit.reports.kit import wording
 from loopaudit.reports.kit.check_page import told, where
 from loopaudit.reports.kit.page.lanes import calls_of
@@ -175,19 +175,19 @@ def _gate(report: Report) -> Json | None:
 
 
 def _transcript(write: _Writer, result: TranscriptResult, name: str, most: int, *, enforced: bool) -> Json:
-    loops = [episode for episode in result.episodes if is_loop(episode)]
+    loops = [episode for episode in result.episodes if episode.is_loop]
     counts = result.counts
     return {
         "name": shown(name),
         "format": shown(result.format),
-        "calls": counts.get("calls"),
+        "calls": counts.calls,
         "reach": calls_of(result),
-        "failed": counts.get("errors"),
-        "turns": counts.get("turns"),
-        "duration": wording.duration(counts.get("duration")),
+        "failed": counts.failures,
+        "turns": counts.turns,
+        "duration": wording.duration(counts.duration),
         "models": shown(", ".join(sorted(result.models))),
         "agents": [shown(agent) for agent in wording.agents(result.agents)],
-        "tokens": [counts.get("input_tokens"), counts.get("output_tokens")],
+        "tokens": [counts.input_tokens, counts.output_tokens],
         "graded": graded(result),
         "loops": len(loops),
         "redundant": sum(episode.calls for episode in loops),
@@ -206,7 +206,7 @@ def _transcript(write: _Writer, result: TranscriptResult, name: str, most: int, 
 def _episode(episode: Episode) -> list[Any]:
     return [
         shown(wording.words(episode.kind)),
-        int(is_loop(episode)),
+        int(episode.is_loop),
         episode.first_call,
         episode.last_call,
         episode.laps,
@@ -230,17 +230,13 @@ def _policy(write: _Writer, policy: PolicyResult, most: int) -> Json:
         "status": policy.status,
         "statusText": wording.STATUS[policy.status],
         "reasons": list(map(shown, policy.reasons)),
-        "actions": _counted(policy.by_action),
+        "actions": [policy.by_action.get(action, 0) for action in Action],
         "grades": grades,
         "blocked": policy.blocked_calls,
         "avoided": policy.avoided_calls,
         "hidden": policy.dropped + max(len(policy.findings) - most, 0),
         "marks": _marks(write, policy.findings, most),
     }
-
-
-def _counted(by_action: Mapping[str, int]) -> list[int]:
-    return [by_action.get(action.slug, 0) for action in Action]
 
 
 def _marks(write: _Writer, findings: Sequence[Finding], most: int) -> list[list[int]]:

@@ -12,33 +12,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from loopaudit.core.events import LEVELS
-from loopaudit.core.findings import Episode, Finding, Grade
+from loopaudit.core.findings import Action, Episode, Finding, Grade
 from loopaudit.core.report import GateResult, PolicyInfo, PolicyResult, Report, TranscriptResult
 
 REPORT: Final = "loopaudit-report"
 FINDING: Final = "loopaudit-finding"
 VERSION: Final = 1
-
-COUNTS: Final[Mapping[str, str]] = {
-    "turns": "turns",
-    "responses": "batches",
-    "text_replies": "text_replies",
-    "calls": "calls",
-    "results": "results",
-    "unanswered": "unanswered",
-    "orphan_results": "orphan_results",
-    "failures": "errors",
-    "denied": "denied",
-    "cancelled": "cancelled",
-    "subagent_calls": "sidechain_calls",
-    "max_parallel": "max_parallel",
-    "repeated_ids": "repeated_ids",
-    "repeated_records": "repeated_records",
-    "compactions": "compactions",
-}
-"""Names of the counts in the shape, and where they come from."""
-
-TOKENS: Final = ("input", "output", "cache_read", "cache_write")
 
 
 def report(value: Report) -> dict[str, Any]:
@@ -99,10 +78,31 @@ def _transcript(result: TranscriptResult) -> dict[str, Any]:
         "path": result.path,
         "format": result.format,
         "session": result.session,
-        "counts": {name: counts.get(source) for name, source in COUNTS.items()},
-        "failures_by_level": {level: counts.get(f"errors_by_{level}") for level in LEVELS},
-        "tokens": {kind: counts.get(f"{kind}_tokens") for kind in TOKENS},
-        "duration_seconds": counts.get("duration"),
+        "counts": {
+            "turns": counts.turns,
+            "responses": counts.batches,
+            "text_replies": counts.text_replies,
+            "calls": counts.calls,
+            "results": counts.results,
+            "unanswered": counts.unanswered,
+            "orphan_results": counts.orphan_results,
+            "failures": counts.failures,
+            "denied": counts.denied,
+            "cancelled": counts.cancelled,
+            "subagent_calls": counts.sidechain_calls,
+            "max_parallel": counts.max_parallel,
+            "repeated_ids": counts.repeated_ids,
+            "repeated_records": counts.repeated_records,
+            "compactions": counts.compactions,
+        },
+        "failures_by_level": {level: counts.errors_by_level.get(level, 0) for level in LEVELS},
+        "tokens": {
+            "input": counts.input_tokens,
+            "output": counts.output_tokens,
+            "cache_read": counts.cache_read_tokens,
+            "cache_write": counts.cache_write_tokens,
+        },
+        "duration_seconds": counts.duration,
         "agents": sorted(result.agents),
         "models": sorted(result.models),
         "tools": _sorted(result.tools),
@@ -129,7 +129,7 @@ def _policy(result: PolicyResult) -> dict[str, Any]:
         "params": _sorted(result.params),
         "status": result.status,
         "reasons": list(result.reasons),
-        "by_action": _sorted(result.by_action),
+        "by_action": actions(result.by_action),
         "by_rule": _sorted(result.by_rule),
         "calls": {
             "judged": result.judged_calls,
@@ -217,6 +217,11 @@ def _episode(episode: Episode) -> dict[str, Any]:
         "seconds": episode.seconds,
         "evidence": list(episode.evidence),
     }
+
+
+def actions(by_action: Mapping[Action, int]) -> dict[str, int]:
+    """Counts by action, under the actions' slugs."""
+    return _sorted({action.slug: count for action, count in by_action.items()})
 
 
 def _sorted(mapping: Mapping[str, Any]) -> dict[str, Any]:

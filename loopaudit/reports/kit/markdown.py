@@ -8,7 +8,6 @@ from typing import Final
 from loopaudit.core.findings import Action, Finding
 from loopaudit.core.report import Report, TranscriptResult
 from loopaudit.core.text import markdown, markdown_code
-from loopaudit.hindsight.catches import is_loop
 from loopaudit.reports.kit import wording
 from loopaudit.reports.kit import wording as telling
 from loopaudit.reports.kit.check_page import told
@@ -67,7 +66,7 @@ def _head(report: Report) -> str:
     loops = sum(map(loops_of, transcripts))
     facts = [
         wording.some(len(transcripts), "transcript"),
-        wording.some(sum(int(t.counts.get("calls") or 0) for t in transcripts), "call"),
+        wording.some(sum(t.counts.calls for t in transcripts), "call"),
         f"{wording.some(loops, 'loop')} in hindsight" if any(map(graded, transcripts)) else "hindsight not asked",
         wording.some(sum(map(firings_of, transcripts)), "firing"),
     ]
@@ -129,13 +128,13 @@ def _transcripts(report: Report) -> Iterator[str]:
         order.sort(key=lambda i: not tells(report.transcripts[i]))
     for i in order[:TRANSCRIPTS]:
         one = report.transcripts[i]
-        errors = one.counts.get("errors")
+        errors = one.counts.failures
         action = worst(one)
         yield _row_of(
             (
                 markdown_code(names[i]),
                 markdown(one.format, 40),
-                wording.number(one.counts.get("calls")),
+                wording.number(one.counts.calls),
                 "?" if errors is None else wording.number(errors),
                 f"{loops_of(one):,}" if graded(one) else "–",
                 f"{firings_of(one):,}",
@@ -179,7 +178,7 @@ def _score(score: Score) -> str:
 
 def _transcript(result: TranscriptResult, name: str) -> str:
     lines = [f"\n## {markdown_code(name) or 'unnamed'}\n\n", _facts(result)]
-    loops = [episode for episode in result.episodes if is_loop(episode)]
+    loops = [episode for episode in result.episodes if episode.is_loop]
     if loops:
         lines.append(f"\n**{wording.some(len(loops), 'loop')}**\n\n")
         lines.append(_row_of(("calls", "kind", "what", "redundant calls", "ended")) + _rule(5))
@@ -204,12 +203,11 @@ def _transcript(result: TranscriptResult, name: str) -> str:
 
 
 def _facts(result: TranscriptResult) -> str:
-    calls = result.counts.get("calls")
     facts = [
         markdown(result.format, 40),
-        wording.NOT_RECORDED if calls is None else wording.some(int(calls), "call"),
+        wording.some(result.counts.calls, "call"),
         f"model {markdown(', '.join(sorted(result.models)) or wording.NOT_RECORDED, 200)}",
-        f"duration {wording.duration(result.counts.get('duration'))}",
+        f"duration {wording.duration(result.counts.duration)}",
     ]
     if result.problem_counts:
         facts.append(f"problems: {markdown(wording.tally(result.problem_counts), 200)}")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from loopaudit.core.findings import Finding
+from loopaudit.core.counts import merge_counts
+from loopaudit.core.findings import Action, Finding
 from loopaudit.core.report import PolicyStatus, Report, TranscriptResult
-from loopaudit.hindsight.catches import caught, is_loop, outside
+from loopaudit.hindsight.catches import caught, outside
 
 
 @dataclass(slots=True)
@@ -25,7 +26,7 @@ class Score:
 
     label: str
     firings: int = 0
-    by_action: dict[str, int] = field(default_factory=dict)
+    by_action: dict[Action, int] = field(default_factory=dict)
     judged: int = 0
     blocked: int = 0
     after_stop: int = 0
@@ -50,8 +51,8 @@ def scores(transcripts: Iterable[TranscriptResult], *, enforced: bool) -> list[S
         _loops(totals, transcript, enforced=enforced)
         for policy in transcript.policies:
             score = totals.setdefault(policy.label, Score(policy.label))
-            score.firings += sum(policy.by_action.values())
-            _add(score.by_action, policy.by_action)
+            score.firings += policy.firings
+            merge_counts(score.by_action, policy.by_action)
             score.evaluated += policy.status != "cannot_evaluate"
             score.graded += graded(transcript)
             score.judged += policy.judged_calls
@@ -65,13 +66,13 @@ def scores(transcripts: Iterable[TranscriptResult], *, enforced: bool) -> list[S
             score.outside += len(stray)
             for finding in stray:
                 if finding.grade is not None:
-                    _add(score.outside_graded, {finding.grade.word: 1})
+                    merge_counts(score.outside_graded, {finding.grade.word: 1})
     return list(totals.values())
 
 
 def _loops(totals: dict[str, Score], transcript: TranscriptResult, *, enforced: bool) -> None:
     for entry in caught(transcript, enforced=enforced):
-        if not is_loop(entry.episode):
+        if not entry.episode.is_loop:
             continue
         for policy in transcript.policies:
             label = policy.label
@@ -89,24 +90,19 @@ def _grades(score: Score, findings: Iterable[Finding]) -> None:
             counts[grade.word] = counts.get(grade.word, 0) + 1
 
 
-def _add(counts: dict[str, int], more: dict[str, int]) -> None:
-    for word, count in more.items():
-        counts[word] = counts.get(word, 0) + count
-
-
 def graded(transcript: TranscriptResult) -> bool:
     """Whether hindsight looked at a transcript: then every call has a class."""
-    return bool(transcript.classes or transcript.episodes or not transcript.counts.get("calls"))
+    return bool(transcript.classes or transcript.episodes or not transcript.counts.calls)
 
 
 def loops_of(transcript: TranscriptResult) -> int:
     """How many loops hindsight found in a transcript."""
-    return sum(map(is_loop, transcript.episodes))
+    return sum(episode.is_loop for episode in transcript.episodes)
 
 
 def firings_of(transcript: TranscriptResult) -> int:
     """How many firings all policies together have on a transcript."""
-    return sum(sum(policy.by_action.values()) for policy in transcript.policies)
+    return sum(policy.firings for policy in transcript.policies)
 
 
 def names_of(report: Report) -> Sequence[str]:

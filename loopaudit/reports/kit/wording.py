@@ -82,10 +82,9 @@ def tally(counts: Mapping[str, int], joint: str = ", ") -> str:
     return joint.join(f"{words(word)} {count:,}" for word, count in order if count)
 
 
-def actions(by_action: Mapping[str, int], joint: str = ", ") -> str:
+def actions(by_action: Mapping[Action, int], joint: str = ", ") -> str:
     """Firings by action, weakest action first, as ``warn 3, hard stop 1``."""
-    known = sorted((Action[slug.upper()], count) for slug, count in by_action.items())
-    return joint.join(f"{action.word} {count:,}" for action, count in known if count)
+    return joint.join(f"{action.word} {count:,}" for action, count in sorted(by_action.items()) if count)
 
 
 def action_of(finding: Finding) -> str:

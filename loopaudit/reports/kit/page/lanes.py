@@ -13,7 +13,6 @@ from typing import Final
 
 from loopaudit.core.findings import Action, Episode, Finding
 from loopaudit.core.report import TranscriptResult
-from loopaudit.hindsight.catches import is_loop
 from loopaudit.reports.kit.page.page import Line, Span
 
 MARKS: Final[Mapping[Action, str]] = {
@@ -58,7 +57,7 @@ def scale(calls: int, width: int) -> Scale:
 
 def calls_of(result: TranscriptResult) -> int:
     """The largest call number that the lanes of a transcript must reach."""
-    numbers = [int(result.counts.get("calls") or 0)]
+    numbers = [result.counts.calls]
     numbers += [f.calls[1] for policy in result.policies for f in policy.findings]
     numbers += [f.calls[1] for f in result.recorded]
     numbers += [episode.last_call for episode in result.episodes]
@@ -118,14 +117,14 @@ def loop_lane(on: Scale, episodes: Iterable[Episode]) -> Line:
     lane = [(QUIET, "dim")] * on.columns
     numbered = [(number, episode) for number, episode in enumerate(episodes, 1) if episode.first_call > 0]
     for _, episode in numbered:
-        mark, style = (LOOP, "loop") if is_loop(episode) else (WAITING, "dim")
+        mark, style = (LOOP, "loop") if episode.is_loop else (WAITING, "dim")
         for column in on.stretch(episode.first_call, episode.last_call):
             if lane[column][0] != LOOP:
                 lane[column] = (mark, style)
     for number, episode in numbered:
         label = str(number)
         columns = on.stretch(episode.first_call, episode.last_call)
-        if len(columns) > len(label) and is_loop(episode):
+        if len(columns) > len(label) and episode.is_loop:
             for column, digit in zip(columns, label, strict=False):
                 lane[column] = (digit, "loop")
     return _runs(lane)
@@ -146,9 +145,9 @@ def legend(actions: Iterable[Action], on: Scale, episodes: Iterable[Episode]) ->
     """The meaning of each character that was used, and of a column where it is not one call."""
     shown = list(episodes)
     parts: list[Line] = []
-    if any(map(is_loop, shown)):
+    if any(episode.is_loop for episode in shown):
         parts.append([Span(LOOP, "loop"), Span(" redundant calls of a loop", "dim")])
-    if not all(map(is_loop, shown)):
+    if not all(episode.is_loop for episode in shown):
         parts.append([Span(WAITING, "dim"), Span(" waiting", "dim")])
     for action in sorted(set(actions) - {Action.ALLOW}):
         parts.append([Span(MARKS[action], action.slug), Span(f" {action.word}", "dim")])

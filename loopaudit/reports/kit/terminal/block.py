@@ -7,7 +7,7 @@ from typing import Final
 
 from loopaudit.core.events import LEVELS
 from loopaudit.core.report import PolicyResult, Report, TranscriptResult
-from loopaudit.hindsight.catches import Caught, caught, is_loop
+from loopaudit.hindsight.catches import Caught, caught
 from loopaudit.reports.kit import wording
 from loopaudit.reports.kit.page import cells, lanes
 from loopaudit.reports.kit.page.page import Line, Page, Span
@@ -55,11 +55,11 @@ def _facts(page: Page, result: TranscriptResult, limits: Limits) -> None:
     agents = wording.agents(result.agents)
     if agents:
         text = f"main and {wording.some(len(agents), 'sub-agent')}: {wording.some_of(agents, limits.names)}"
-        within = result.counts.get("sidechain_calls")
-        _fact(page, "agents", f"{text} ({wording.some(int(within), 'call')})" if within else text, limits)
+        within = result.counts.sidechain_calls
+        _fact(page, "agents", f"{text} ({wording.some(within, 'call')})" if within else text, limits)
     _fact(page, "model", wording.some_of(sorted(result.models), limits.names) or wording.NOT_RECORDED, limits)
     _fact(page, "tokens", _tokens(result), limits)
-    _fact(page, "duration", wording.duration(result.counts.get("duration")), limits)
+    _fact(page, "duration", wording.duration(result.counts.duration), limits)
     if result.problem_counts:
         _problems(page, result, limits)
     for note in result.notes:
@@ -75,33 +75,27 @@ def _fact(page: Page, label: str, text: str, limits: Limits, style: str = "") ->
 def _calls(result: TranscriptResult) -> str:
     """Calls, turns and failures in a sentence."""
     counts = result.counts
-    calls, turns = counts.get("calls"), counts.get("turns")
-    parts = [wording.NOT_RECORDED if calls is None else wording.some(int(calls), "call")]
-    if turns is not None:
-        parts[0] += f" in {wording.some(int(turns), 'turn')}"
-    errors = counts.get("errors")
+    parts = [f"{wording.some(counts.calls, 'call')} in {wording.some(counts.turns, 'turn')}"]
+    errors = counts.failures
     if errors is None:
         parts.append("failures not recorded")
     else:
-        levels = [(level, counts.get(f"errors_by_{level}") or 0) for level in LEVELS]
-        known = ", ".join(f"{count:,.0f} {wording.LEVEL_NAMES[level]}" for level, count in levels if count)
-        parts.append(wording.some(int(errors), "failure") + (f" ({known})" if known else ""))
-    for name, noun in (("denied", "denied"), ("cancelled", "cancelled"), ("unanswered", "without a result")):
-        count = counts.get(name)
-        if count:
-            parts.append(f"{count:,.0f} {noun}")
-    return ", ".join(parts)
+        levels = [(level, counts.errors_by_level.get(level, 0)) for level in LEVELS]
+        known = ", ".join(f"{count:,} {wording.LEVEL_NAMES[level]}" for level, count in levels if count)
+        parts.append(wording.some(errors, "failure") + (f" ({known})" if known else ""))
+    others = ((counts.denied, "denied"), (counts.cancelled, "cancelled"), (counts.unanswered, "without a result"))
+    return ", ".join(parts + [f"{count:,} {noun}" for count, noun in others if count])
 
 
 def _tokens(result: TranscriptResult) -> str:
+    counts = result.counts
     kinds = (
-        ("input_tokens", "in"),
-        ("output_tokens", "out"),
-        ("cache_read_tokens", "read from cache"),
-        ("cache_write_tokens", "written to cache"),
+        (counts.input_tokens, "in"),
+        (counts.output_tokens, "out"),
+        (counts.cache_read_tokens, "read from cache"),
+        (counts.cache_write_tokens, "written to cache"),
     )
-    known = [(result.counts.get(name), word) for name, word in kinds]
-    return ", ".join(f"{value:,.0f} {word}" for value, word in known if value is not None) or wording.NOT_RECORDED
+    return ", ".join(f"{value:,} {word}" for value, word in kinds if value is not None) or wording.NOT_RECORDED
 
 
 def _problems(page: Page, result: TranscriptResult, limits: Limits) -> None:
@@ -122,7 +116,7 @@ def _problems(page: Page, result: TranscriptResult, limits: Limits) -> None:
 
 def _verdict(page: Page, result: TranscriptResult, table: list[Caught]) -> None:
     """The whole in a sentence or two."""
-    found = [entry for entry in table if is_loop(entry.episode)]
+    found = [entry for entry in table if entry.episode.is_loop]
     fired = firings_of(result)
     judges = [policy for policy in result.policies if policy.status != "cannot_evaluate"]
     if not judges and result.policies:
@@ -180,7 +174,7 @@ def _lanes(page: Page, result: TranscriptResult, limits: Limits) -> None:
     active = [policy for policy in result.policies if policy.by_action]
     labels = ["hindsight", *(p.label for p in active), *(["recorded"] if result.recorded else [])]
     label_width = min(max(cells.width(cells.clean(label)) for label in labels), 24)
-    totals = [f"{sum(p.by_action.values()):,}" for p in active]
+    totals = [f"{p.firings:,}" for p in active]
     side = max(len(text) for text in [*totals, "firings"]) + 2
     on = lanes.scale(lanes.calls_of(result), page.width - label_width - side - 4)
     numbers, ticks = lanes.ruler(on)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loopaudit.hindsight.catches import Caught, Step, is_loop
+from loopaudit.hindsight.catches import Caught, Step
 from loopaudit.hindsight.words import KINDS
 from loopaudit.reports.kit import wording
 from loopaudit.reports.kit.page import cells
@@ -37,7 +37,7 @@ def _episode(page: Page, entry: Caught, limits: Limits) -> None:
         where += f" of {cells.fit(episode.agent, 24)}"
     if episode.line:
         where += f" (from line {episode.line:,})"
-    page.add(Span(mark, "loop" if is_loop(episode) else "dim"), Span(f"{where}  "), Span(kind, "strong"), indent=2)
+    page.add(Span(mark, "loop" if episode.is_loop else "dim"), Span(f"{where}  "), Span(kind, "strong"), indent=2)
     indent = 2 + len(mark)
     if episode.kind in KINDS:
         page.wrapped(KINDS[episode.kind], "dim", indent=indent)
@@ -61,7 +61,7 @@ def _episode(page: Page, entry: Caught, limits: Limits) -> None:
 
 def _policies(page: Page, entry: Caught, indent: int) -> None:
     labels = list(entry.steps)
-    missed = "missed by" if is_loop(entry.episode) else "left alone by"
+    missed = "missed by" if entry.episode.is_loop else "left alone by"
     width = min(max([cells.width(cells.clean(label)) for label in [*labels, missed]]), 28) + 2
     by_call = sorted(entry.steps.items(), key=lambda item: item[1][0].call)
     for label, steps in by_call:

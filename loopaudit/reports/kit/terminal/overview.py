@@ -71,7 +71,7 @@ def _more(page: Page, left: int, where: str) -> None:
 
 def worst(transcript: TranscriptResult) -> Action:
     """The strongest action of any policy on a transcript."""
-    return max((Action[a.upper()] for p in transcript.policies for a in p.by_action), default=Action.ALLOW)
+    return max((action for p in transcript.policies for action in p.by_action), default=Action.ALLOW)
 
 
 def tells(transcript: TranscriptResult) -> bool:
@@ -81,7 +81,7 @@ def tells(transcript: TranscriptResult) -> bool:
         or transcript.episodes
         or transcript.recorded
         or transcript.problem_counts
-        or any(p.status == "crashed" for p in transcript.policies)
+        or transcript.crashed
     )
 
 
@@ -132,17 +132,17 @@ _COUNTS: Final = (
 def _counts(transcript: TranscriptResult) -> list[Span]:
     loops = loops_of(transcript)
     action = worst(transcript)
-    errors = transcript.counts.get("errors")
+    errors = transcript.counts.failures
     return [
-        _count(transcript.counts.get("calls")),
+        _count(transcript.counts.calls),
         Span("?", "dim") if errors is None else _count(errors),
         Span(f"{loops:,}" if graded(transcript) else "–", "loop" if loops else "dim"),
         Span(action.word, action.slug) if action else Span("–", "dim"),
     ]
 
 
-def _count(value: float | None) -> Span:
-    return Span("?" if value is None else f"{value:,.0f}", "" if value else "dim")
+def _count(value: int) -> Span:
+    return Span(f"{value:,}", "" if value else "dim")
 
 
 def _wide(report: Report, names: Sequence[str], shown: Sequence[int], width: int) -> Table | None:
@@ -166,7 +166,7 @@ def _firings(policy: PolicyResult | None) -> Span:
         return Span("n/a", "dim")
     if policy.status == "crashed":
         return Span("crashed", "error")
-    return _count(sum(policy.by_action.values()))
+    return _count(policy.firings)
 
 
 def _narrow(page: Page, report: Report, names: Sequence[str], shown: Sequence[int]) -> None:
@@ -177,7 +177,7 @@ def _narrow(page: Page, report: Report, names: Sequence[str], shown: Sequence[in
     for i, line in zip(shown, laid.rows, strict=True):
         page.add(*line, indent=2)
         transcript = report.transcripts[i]
-        fired = [(sum(p.by_action.values()), cells.fit(p.label, 24)) for p in transcript.policies if p.by_action]
+        fired = [(p.firings, cells.fit(p.label, 24)) for p in transcript.policies if p.by_action]
         parts = [f"{label} {count:,}" for count, label in sorted(fired, key=lambda item: -item[0])]
         crashed = [cells.fit(p.label, 24) for p in transcript.policies if p.status == "crashed"]
         page.add(

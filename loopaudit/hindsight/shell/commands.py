@@ -1,6 +1,6 @@
-"""Judges shell commands: whether one only looks, only checks, or may change something.
+"""The effects of shell commands: whether one only looks, only checks, or may change something.
 
-The judge is conservative. A command *looks* only if every program in it is on a list, with
+The answer is conservative. A command *looks* only if every program in it is on a list, with
 none of the options that make that program write, and nothing is redirected into a file. It
 *checks* if it runs tests, linters or type checkers, which write their own caches and nothing
 an agent reads. Anything else *may change* something. A command that sleeps or follows
@@ -58,7 +58,7 @@ def _plain() -> re.Pattern[str]:
     return re.compile(rf"(?:cd [^\s|;&<>`$(){{}}'\"\\]++ && )?{segment}(?:\| ?{segment})*+")
 
 
-def judge(command: str) -> Verdict:
+def command_effect(command: str) -> Verdict:
     """What a shell command line does; that it may change something where that is not plain."""
     bare = _BARE.fullmatch(command) is not None
     if bare and command.partition(" ")[0] in CHECKING:
@@ -68,16 +68,16 @@ def judge(command: str) -> Verdict:
     if bare and (words := command.split()):
         return _line([Simple(words, [])], 0)
     parsed = parse(command)
-    return MAY_CHANGE if parsed is None else judge_parsed(parsed)
+    return MAY_CHANGE if parsed is None else parsed_command_effect(parsed)
 
 
 @lru_cache(maxsize=512)
-def cached_judge(command: str) -> Verdict:
-    """:func:`judge`, remembering the last few hundred commands; for short ones."""
-    return judge(command)
+def cached_command_effect(command: str) -> Verdict:
+    """:func:`command_effect`, remembering the last few hundred commands; for short ones."""
+    return command_effect(command)
 
 
-def judge_parsed(parsed: Parsed, depth: int = 0) -> Verdict:
+def parsed_command_effect(parsed: Parsed, depth: int = 0) -> Verdict:
     """What a command line that was read does."""
     return _line(parsed.all(), depth)
 
@@ -162,7 +162,7 @@ def _script(arguments: list[str], depth: int) -> Verdict:
     for position, argument in enumerate(arguments[:-1]):
         if argument.startswith("-") and not argument.startswith("--") and argument.endswith("c"):
             parsed = parse(arguments[position + 1])
-            return MAY_CHANGE if parsed is None or depth > MAX_DEPTH else judge_parsed(parsed, depth + 2)
+            return MAY_CHANGE if parsed is None or depth > MAX_DEPTH else parsed_command_effect(parsed, depth + 2)
     return MAY_CHANGE
 
 

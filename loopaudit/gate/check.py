@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from shlex import quote
-from typing import IO, TYPE_CHECKING
 
 from loopaudit.audit.inputs.discover import discover
-from loopaudit.audit.inputs.model import SKIPPED_DIRECTORIES, Found, Input
+from loopaudit.audit.inputs.model import SKIPPED_DIRECTORIES
 from loopaudit.audit.run import audit
-from loopaudit.audit.session import FileAudit
+from loopaudit.audit.workers import ONE_PROCESS, Workers
 from loopaudit.config.file import Config
 from loopaudit.config.gate import GateSettings
 from loopaudit.config.options import Options
@@ -29,12 +28,6 @@ from loopaudit.gate.baseline_match import update
 from loopaudit.gate.decide import decide
 from loopaudit.gate.expectations import SUFFIX, Expectation, Expectations
 from loopaudit.gate.inputs import GateInput
-
-if TYPE_CHECKING:
-    from loopaudit.audit.cache.cache import Cache
-
-OnFound = Callable[[Found], Callable[[int], None] | None]
-OnFile = Callable[[Input, FileAudit], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,15 +153,9 @@ def check(
     whole: bool,
     all_policies: bool,
     commands: Commands | None = None,
-    stream: IO[bytes] | None = None,
-    on_found: OnFound | None = None,
-    on_file: OnFile | None = None,
-    jobs: int | None = 1,
-    cache: Cache | None = None,
+    workers: Workers = ONE_PROCESS,
 ) -> Report:
     """Replay everything, and put the decision of the gate into the report.
-
-    ``jobs`` and ``cache`` are as for :func:`loopaudit.audit.run.audit`.
 
     Raises:
         InputError: a path does not exist.
@@ -177,7 +164,7 @@ def check(
     commands = commands or Commands()
     known = baselines.read(baseline) if baseline is not None else None
     plan = make_plan(paths, config, options, whole=whole, all_policies=all_policies)
-    report = audit(plan.paths, options, stream=stream, on_found=on_found, on_file=on_file, jobs=jobs, cache=cache)
+    report = audit(plan.paths, options, workers)
     plan.settle(report)
 
     def accept_expectation(path: str, item: Expectation) -> str | None:

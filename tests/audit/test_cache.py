@@ -30,6 +30,7 @@ from loopaudit.audit.inputs.model import Input
 from loopaudit.audit.one import audit_input
 from loopaudit.audit.run import audit
 from loopaudit.audit.session import FileAudit
+from loopaudit.audit.workers import Workers
 from loopaudit.compare.run import compare
 from loopaudit.config.options import Columns, Options
 from loopaudit.config.selection import select
@@ -40,6 +41,7 @@ from loopaudit.readers.registry import readers
 from loopaudit.reports.comparison.explain import explain
 from loopaudit.reports.comparison.json_shape import comparison_json
 from loopaudit.reports.registry import reports
+from tests.audit.test_pool import Names
 from tests.cli.test_program import CATCH, ROOT, SAMPLES, run
 from tests.corpus import CORPUS
 from tests.gate.files import HEALTHY, LOOP, Folder, lines, write
@@ -55,7 +57,7 @@ def kept(folder: Path) -> Cache:
 def audited(path: Path, folder: Path, options: Options = FEW) -> tuple[Report, Cache]:
     """An audit with the cache in a folder, and the cache after it."""
     cache = kept(folder)
-    return audit([str(path)], options, cache=cache), cache
+    return audit([str(path)], options, Workers(cache=cache)), cache
 
 
 def entries(folder: Path) -> list[Path]:
@@ -123,7 +125,7 @@ def test_every_result_comes_back_as_it_was(path: Path, twice: Callable[[Path], t
 
 def test_a_comparison_is_the_same_with_all_that_hindsight_says(tmp_path: Path) -> None:
     def compared(cache: Cache | None) -> Iterator[object]:
-        found = compare([str(SAMPLES)], ALL, cache=cache)
+        found = compare([str(SAMPLES)], ALL, Workers(cache=cache))
         yield comparison_json(found, "f1", None)
         yield found.nulls
         for transcript in found.report.transcripts:
@@ -146,9 +148,9 @@ def test_labels_do_not_get_into_the_cache(tmp_path: Path, transcripts: Path) -> 
     labels = Labels([LabelledTranscript(path=path, session="", calls=5, loops=[], redundant=[])])
     plain = comparison_json(compare([path], FEW), "f1", None)
     for _ in range(2):
-        labelled = compare([path], FEW, labels=labels, cache=kept(tmp_path))
+        labelled = compare([path], FEW, Workers(cache=kept(tmp_path)), labels=labels)
         assert labelled.judged_by == "labels" and labelled.report.transcripts[0].episodes == []
-        assert comparison_json(compare([path], FEW, cache=kept(tmp_path)), "f1", None) == plain
+        assert comparison_json(compare([path], FEW, Workers(cache=kept(tmp_path))), "f1", None) == plain
 
 
 def result(**details: Any) -> FileAudit:
@@ -207,10 +209,10 @@ def test_only_what_changed_is_read_again(tmp_path: Path, transcripts: Path) -> N
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_the_report_does_not_depend_on_what_is_known(tmp_path: Path, transcripts: Path, jobs: int) -> None:
     whole = repr(audit([str(transcripts)], FEW))
-    audit([str(transcripts / "more"), str(transcripts / "loop.jsonl")], FEW, cache=kept(tmp_path))
+    audit([str(transcripts / "more"), str(transcripts / "loop.jsonl")], FEW, Workers(cache=kept(tmp_path)))
     told: list[str] = []
     cache = kept(tmp_path)
-    report = audit([str(transcripts)], FEW, cache=cache, jobs=jobs, on_file=lambda item, _: told.append(item.name))
+    report = audit([str(transcripts)], FEW, Workers(jobs, cache=cache, progress=Names(told)))
     assert repr(report) == whole
     assert cache.taken == 2
     assert sorted(told) == sorted(item.name for item in discover([str(transcripts)]).inputs)

@@ -28,6 +28,7 @@ from loopaudit.audit.ray.engine import RayEngine, failed_with
 from loopaudit.audit.run import add, new_report
 from loopaudit.audit.run import audit as audit_paths
 from loopaudit.audit.session import FileAudit
+from loopaudit.audit.workers import Workers
 from loopaudit.config.options import Columns, Options, options_of
 from loopaudit.core.errors import InputError, UsageError
 from loopaudit.core.events import Level
@@ -86,7 +87,7 @@ def replay_ray(
     if not hasattr(data, "map_batches"):
         given = [data] if isinstance(data, (str, os.PathLike)) else list(data)
         paths = [os.fspath(path) for path in given]
-        return audit_paths(paths, replace(options, columns=columns), engine=RayEngine(address, jobs))
+        return audit_paths(paths, replace(options, columns=columns), Workers(engine=RayEngine(address, jobs)))
     report = new_report(options)
     with connected(address, jobs), _in_order(data):
         for number, result in enumerate(_results(data, options, columns), start=1):

@@ -79,6 +79,7 @@ def command(
     does the text of every entry whose firings did not change.
     """
     from loopaudit.audit.run import audit
+    from loopaudit.audit.workers import Workers
     from loopaudit.cli.commands.check import day
     from loopaudit.cli.progress import Progress
     from loopaudit.config.file import NONE
@@ -118,10 +119,8 @@ def command(
         read(file)  # a wrong baseline is told before the work
     kept = caching.cache_of(cache, cache_dir, config, usual=False)
     with Progress() as progress:
-        workers = 1 if policy_file else jobs  # other processes cannot import a policy from a file
-        report = audit(
-            chosen_paths, chosen, on_found=progress.found, on_file=progress.finished, jobs=workers, cache=kept
-        )
+        workers = Workers(jobs, cache=kept, progress=progress, alone=bool(policy_file))
+        report = audit(chosen_paths, chosen, workers)
     caching.tell(kept)
     _refuse(report)
     renewal = renew(file, report, day(today), prune=prune, selected=selected, reason=reason, expires=last_day)

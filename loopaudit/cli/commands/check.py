@@ -121,6 +121,7 @@ def command(
     Without paths it checks what the configuration names. Prints what failed, why, and the
     command that accepts it. Never asks and changes nothing.
     """
+    from loopaudit.audit.workers import Workers
     from loopaudit.cli.outputs import outputs, write_step_summary
     from loopaudit.cli.progress import Progress
     from loopaudit.config.actions import lowest_action
@@ -170,10 +171,7 @@ def command(
             whole=whole,
             all_policies=not policy,
             commands=commands,
-            jobs=1 if policy_file else jobs,  # other processes cannot import a policy from a file
-            cache=kept,
-            on_found=progress.found,
-            on_file=progress.finished,
+            workers=Workers(jobs, cache=kept, progress=progress, alone=bool(policy_file)),
         )
     caching.tell(kept)
     taken = any(target.file is None for target in targets)

@@ -17,7 +17,7 @@ from loopaudit.core.report import PolicyInfo, Report
 from loopaudit.version import __version__
 
 if TYPE_CHECKING:
-    from loopaudit.audit.cache.cache import Results
+    from loopaudit.audit.cache.cache import Cache
 
 T = TypeVar("T")
 
@@ -69,27 +69,27 @@ def begin(paths: Iterable[str], options: Options, workers: Workers) -> tuple[Rep
 
 def each(inputs: Sequence[Input], work: Work[T], workers: Workers) -> Iterator[T]:
     """What the work gives for every input, in order, whoever does it."""
-    results = workers.cache.results(work.options, inputs) if workers.cache is not None else None
-    if results is None:
+    cache = workers.cache
+    if cache is None or not cache.open(work.options, inputs):
         return _done(inputs, work, workers, lambda item, _: workers.progress.finished(item))
     # Kept is what was found, not what is made of it: that takes little, and depends on more than the key says.
-    return map(work.finish, _kept(inputs, work.options, workers, results))
+    return map(work.finish, _kept(inputs, work.options, workers, cache))
 
 
-def _kept(inputs: Sequence[Input], options: Options, workers: Workers, results: Results) -> Iterator[FileAudit]:
-    """What every input gives, in order: out of ``results`` where it is known, else audited and put there.
+def _kept(inputs: Sequence[Input], options: Options, workers: Workers, cache: Cache) -> Iterator[FileAudit]:
+    """What every input gives, in order: out of the cache where it is known, else audited and put there.
 
     A result is put as soon as it is there, so that the next run goes on where this one was
     stopped.
     """
 
     def done(item: Input, result: FileAudit) -> None:
-        results.put(item, result)
+        cache.put(item, result)
         workers.progress.finished(item)
 
     known: dict[int, FileAudit] = {}
     try:
-        for place, result in results.known(inputs):
+        for place, result in cache.known(inputs):
             known[place] = result
             workers.progress.finished(inputs[place])
         left = [item for place, item in enumerate(inputs) if place not in known]
@@ -97,7 +97,7 @@ def _kept(inputs: Sequence[Input], options: Options, workers: Workers, results: 
         for place in range(len(inputs)):
             yield known.pop(place) if place in known else next(fresh)
     finally:
-        results.close()
+        cache.close()
 
 
 def _done(inputs: Sequence[Input], work: Work[T], workers: Workers, on_done: Callable[[Input, T], None]) -> Iterator[T]:

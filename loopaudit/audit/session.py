@@ -15,6 +15,7 @@ from loopaudit.core.events import Event, Level
 from loopaudit.core.findings import Problem, Problems
 from loopaudit.core.report import FileProblem, TranscriptResult
 from loopaudit.hindsight.observer import Hindsight
+from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.recognise import recognise
 from loopaudit.readers.source import Source
@@ -151,13 +152,17 @@ def _counts(totals: Totals) -> dict[str, int | float | None]:
     return counts
 
 
-def audit_source(source: Source, options: Options, *, name: str | None = None) -> list[TranscriptResult]:
+def audit_source(
+    source: Source, options: Options, *, name: str | None = None, reader: Reader | None = None
+) -> list[TranscriptResult]:
     """Read one opened transcript and replay it; one result per conversation in it.
+
+    It is recognised unless its ``reader`` is given.
 
     Raises:
         InputError: it is empty, unrecognised, or holds no conversation.
     """
-    reader = recognise(source, options.format_id)
+    reader = reader or recognise(source, options.format_id)
     session = _Session(name or source.name, options, source.problems)
     session.format = reader.id
     reader.read(source, session.emitter)

@@ -20,7 +20,7 @@ import pytest
 
 from loopaudit.audit.cache import content as identity
 from loopaudit.audit.cache import keys
-from loopaudit.audit.cache.cache import LEAST, Cache, Results
+from loopaudit.audit.cache.cache import LEAST, Cache
 from loopaudit.audit.cache.codec import pack, unpack
 from loopaudit.audit.cache.folder import default_folder, folder_for
 from loopaudit.audit.cache.store import MAX_AGE, TRIM_EVERY, Store
@@ -265,8 +265,8 @@ def test_standard_input_and_pipes_are_not_kept(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    results = kept(tmp_path).results(FEW, [])
-    assert results is not None and results.get(Input(pipe, named=True)) is None
+    cache = kept(tmp_path)
+    assert cache.open(FEW, []) and cache.get(Input(pipe, named=True)) is None
     assert not entries(tmp_path)
 
 
@@ -274,15 +274,13 @@ def test_a_part_of_a_file_is_not_the_file(tmp_path: Path, transcripts: Path) -> 
     cache = kept(tmp_path)
     whole = Input(transcripts / "loop.jsonl", named=True)
     parts = [replace(whole, part=number) for number in range(2)]
-    results = cache.results(FEW, [])
-    assert results is not None
+    assert cache.open(FEW, [])
     for item in (whole, *parts):
-        assert results.get(item) is None
-        results.put(item, audit_input(whole, FEW))
-    results.close()
-    again = cache.results(FEW, [])
+        assert cache.get(item) is None
+        cache.put(item, audit_input(whole, FEW))
+    cache.close()
     # The file is so young that a part of it is not kept: reading it all for each part would take long.
-    assert again is not None and [again.get(item) is not None for item in (whole, *parts)] == [True, False, False]
+    assert cache.open(FEW, []) and [cache.get(item) is not None for item in (whole, *parts)] == [True, False, False]
 
 
 # -- when the content of a file is taken as known ---------------------------------------------------
@@ -347,11 +345,10 @@ def test_a_result_is_not_kept_for_what_was_written_meanwhile(
         monkeypatch.setattr(identity, "SETTLED", 0)
         time.sleep(0.05)
     cache = kept(tmp_path)
-    results = cache.results(FEW, [])
     item = Input(path, named=True)
-    assert results is not None and results.get(item) is None
+    assert cache.open(FEW, []) and cache.get(item) is None
     write(path, HEALTHY)
-    results.put(item, audit_input(item, FEW))
+    cache.put(item, audit_input(item, FEW))
     assert not entries(tmp_path)
 
 
@@ -380,11 +377,11 @@ def test_an_input_elsewhere_is_known_by_what_its_server_tells(
 
     def asked(*sums: str | None) -> FileAudit | None:
         told[:] = sums
-        results = kept(tmp_path).results(FEW, [item])
-        assert results is not None
-        known = results.get(item)
+        cache = kept(tmp_path)
+        assert cache.open(FEW, [item])
+        known = cache.get(item)
         if known is None:
-            results.put(item, found)
+            cache.put(item, found)
         assert not told
         return known
 
@@ -457,17 +454,17 @@ def test_what_no_format_claims_is_not_kept_where_formats_are_installed(
 ) -> None:
     audited(transcripts, tmp_path)
     assert audited(transcripts, tmp_path)[1].taken == 4
-    results = kept(tmp_path).results(FEW, [])
-    assert results is not None
+    cache = kept(tmp_path)
+    assert cache.open(FEW, [])
     inputs = discover([str(transcripts / "more"), str(transcripts / "loop.jsonl")]).inputs
     monkeypatch.setattr(readers(), "_offered", {"somebodys-format": None})
-    assert [results.get(item) is not None for item in inputs] == [True, True]
+    assert [cache.get(item) is not None for item in inputs] == [True, True]
     none = Input(transcripts / "notes.txt", named=False)
-    assert results.get(none) is None
-    results.put(none, FileAudit(ignored="not a transcript"))
+    assert cache.get(none) is None
+    cache.put(none, FileAudit(ignored="not a transcript"))
     monkeypatch.undo()
     (transcripts / "notes.txt").write_text("something else\n")
-    assert results.get(none) is None
+    assert cache.get(none) is None
 
 
 def test_an_edited_program_is_another_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -532,9 +529,9 @@ def test_failures_are_seen_again(tmp_path: Path, transcripts: Path, status: str)
     else:
         found = audit_input(Input(transcripts / "notes.txt", named=True), FEW)
         assert found.failure is not None
-    results = kept(tmp_path).results(FEW, [])
-    assert isinstance(results, Results) and results.get(item) is None
-    results.put(item, found)
+    cache = kept(tmp_path)
+    assert cache.open(FEW, []) and cache.get(item) is None
+    cache.put(item, found)
     assert not entries(tmp_path)
 
 

@@ -1,7 +1,7 @@
 """The part of a result's key that is not its content: options, program, interpreter.
 
 Results of different keys never meet. Whatever may decide on a result is in it: every field of
-:class:`~loopaudit.audit.one.Options`, the source of the whole package (so that an edited
+:class:`~loopaudit.config.options.Options`, the source of the whole package (so that an edited
 policy in a development checkout counts as another one), the versions of the decoders, the
 interpreter, and the time zone, because recorded times without one are read in it.
 """
@@ -52,6 +52,12 @@ PLACE: Final = frozenset({"path", "url", "named", "size"})
 def part_key(item: Input) -> bytes | None:
     """A digest of what is read of an input: all of it, or a part; ``None`` where that cannot be told."""
     return _digest({f.name: getattr(item, f.name) for f in fields(item) if f.name not in PLACE})
+
+
+def result_name(key: bytes, content: bytes, item: Input) -> str | None:
+    """The name of a result: the options' and the program's key, the input's content, and what is read of it."""
+    part = part_key(item)
+    return None if part is None else blake2b(key + content + part, digest_size=20).hexdigest()
 
 
 def _digest(value: Any) -> bytes | None:

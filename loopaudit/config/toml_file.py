@@ -12,7 +12,7 @@ from typing import Any, Final
 from loopaudit.config import shapecheck
 from loopaudit.config import toml_text as tomltext
 from loopaudit.core import regex
-from loopaudit.core.errors import UsageError
+from loopaudit.core.errors import UsageError, reason_of
 
 _CONFLICT: Final = regex.lazy(r"^(?:<{7}|>{7}|={7})(?: |$)", re.MULTILINE)
 
@@ -108,7 +108,7 @@ def load(path: Path) -> TomlFile:
     try:
         text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
     except OSError as error:
-        raise UsageError(f"{name}: cannot be read: {(error.strerror or str(error)).lower()}") from None
+        raise UsageError(f"{name}: cannot be read: {reason_of(error)}") from None
     except UnicodeDecodeError as error:
         raise UsageError(f"{name}: not UTF-8 at byte {error.start}") from None
     try:

@@ -24,7 +24,7 @@ from loopaudit.audit.inputs.tables.columns import find_layout, records_value, wi
 from loopaudit.audit.inputs.tables.layout import Layout
 from loopaudit.audit.session import FileAudit
 from loopaudit.config.options import Columns, Options
-from loopaudit.core.errors import InputError
+from loopaudit.core.errors import InputError, reason_of
 from loopaudit.core.report import FileProblem
 
 if TYPE_CHECKING:
@@ -79,8 +79,7 @@ def table(item: Input) -> Iterator[pq.ParquetFile]:
             try:
                 file = stack.enter_context(open(item.path or "", "rb"))
             except OSError as error:
-                reason = (error.strerror or str(error)).lower()
-                raise InputError(f"{item.name}: cannot be read: {reason}") from None
+                raise InputError(f"{item.name}: cannot be read: {reason_of(error)}") from None
         try:
             opened = pq.ParquetFile(file, buffer_size=BUFFER, pre_buffer=False, page_checksum_verification=True)
         except (pa.ArrowException, OSError, ValueError) as error:

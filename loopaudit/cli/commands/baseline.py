@@ -11,7 +11,7 @@ from loopaudit.cli import options
 from loopaudit.cli import options as caching
 from loopaudit.cli import options as tables
 from loopaudit.cli.writing import report_error, report_failures
-from loopaudit.core.errors import ExitCode, UsageError
+from loopaudit.core.errors import ExitCode, UsageError, reason_of
 
 if TYPE_CHECKING:
     from loopaudit.core.report import Report
@@ -161,7 +161,7 @@ def _write(file: Path, renewal: Renewal) -> None:
         new.replace(file)
     except OSError as error:
         new.unlink(missing_ok=True)
-        raise UsageError(f"{file}: cannot be written: {(error.strerror or str(error)).lower()}") from None
+        raise UsageError(f"{file}: cannot be written: {reason_of(error)}") from None
     kept, written, dropped = len(before & after), len(after - before), len(before - after)
     entries = some(len(after), "entry", "entries")
     changes = f"{written} written, {kept} kept, {dropped} dropped or replaced"

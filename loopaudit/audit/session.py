@@ -1,4 +1,11 @@
-"""Audits one opened transcript: reads it, and replays each conversation in it."""
+"""Audits one opened transcript: reads it, and replays each conversation in it.
+
+A :class:`Session` puts together what shares state while a conversation is read, each in bounds and
+in one thread: the emitter's ``sink`` is the replay's for as long as a conversation lasts;
+``totals.schemas`` is one mapping that the reader fills and guards look into; the replay sets
+``cached_kind`` of calls and shrinks long results that all guards have seen; translators keep what
+they found in the call; a watch empties the findings of a replay that goes on.
+"""
 
 from __future__ import annotations
 
@@ -203,11 +210,9 @@ def guarded(name: str, work: Callable[[], FileAudit], *, named: bool = True) -> 
     """
     try:
         return work()
-    except NoConversationError as error:
-        if not named:
-            return FileAudit(ignored="no conversation in it")
-        return FileAudit(failure=FileProblem(name, error.message, error.hint, error.exit_code))
     except LoopauditError as error:
+        if isinstance(error, NoConversationError) and not named:
+            return FileAudit(ignored="no conversation in it")
         return FileAudit(failure=FileProblem(name, error.message, error.hint, error.exit_code))
     except Exception as error:  # noqa: BLE001 - one transcript must not end the run; reported, exit code 5
         message = f"{name}: the reader failed: {type(error).__name__}: {error}"

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
 
 from loopaudit.audit.inputs.rows import audit_row
 from loopaudit.audit.inputs.tables.arrow import kind_of, rows_of
-from loopaudit.audit.inputs.tables.columns import find_layout, with_beside
+from loopaudit.audit.inputs.tables.columns import find_layout, transcript_in
 from loopaudit.audit.inputs.tables.layout import Layout
 from loopaudit.audit.ray.connection import connected
 from loopaudit.audit.ray.engine import RayEngine, failed_with
@@ -30,7 +30,7 @@ from loopaudit.audit.run import audit as audit_paths
 from loopaudit.audit.session import FileAudit
 from loopaudit.audit.workers import Workers
 from loopaudit.config.options import Columns, Options, options_of
-from loopaudit.core.errors import InputError, UsageError
+from loopaudit.core.errors import UsageError
 from loopaudit.core.events import Level
 from loopaudit.core.report import Report
 from loopaudit.policies.contract import Mode, Policy
@@ -173,12 +173,8 @@ class _Audit:
 
     def _row(self, row: Mapping[str, Any]) -> FileAudit:
         layout = self.layout
-        assert layout.column is not None
-        value = row[layout.column]
-        if layout.beside and value is not None and not isinstance(value, InputError):
-            value = with_beside(row, layout.column, layout.beside)
         key = None if layout.id is None else row[layout.id]
-        return audit_row(NAMELESS if key is None or key == "" else str(key), value, self.options)
+        return audit_row(NAMELESS if key is None or key == "" else str(key), transcript_in(row, layout), self.options)
 
 
 def _named(result: FileAudit, name: str) -> FileAudit:

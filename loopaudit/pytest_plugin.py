@@ -59,14 +59,13 @@ class ExpectationFile(pytest.File):
         Raises:
             LoopauditError: the expectations, the configuration or the transcript are wrong.
         """
-        from datetime import date
-
         from loopaudit.cli.options import replay_options
         from loopaudit.config import file as configs
         from loopaudit.config.gate import GateSettings
         from loopaudit.core.errors import InputError
         from loopaudit.gate import expectations
         from loopaudit.gate.check import check
+        from loopaudit.gate.inputs import Inputs
 
         folder = self.path.parent
         beside = sorted(
@@ -91,7 +90,7 @@ class ExpectationFile(pytest.File):
         )
         settings = GateSettings(max_damaged=config.gate.max_damaged, allow_unevaluated=config.gate.allow_unevaluated)
         paths = [str(path) for path in beside]
-        report = check(paths, options, config, settings, None, date.min, whole=False, all_policies=True)
+        report = check(paths, options, config, Inputs(settings))
         assert report.gate is not None
         return [one for one in report.gate.checks if one.kind == "expectation" or not one.ok]
 

@@ -10,7 +10,8 @@ from loopaudit.audit.inputs.model import Input
 from loopaudit.audit.session import FileAudit, audit_source, guarded
 from loopaudit.config.options import Options
 from loopaudit.core.errors import InputError
-from loopaudit.readers.recognise import recognise
+from loopaudit.readers.contract import Reader
+from loopaudit.readers.recognise import claim
 from loopaudit.readers.source import Source
 
 
@@ -30,18 +31,26 @@ def audit_input(
             if source.parquet:
                 return _table(item, options, on_progress)
             source.on_progress = on_progress
+            reader = None
             if not item.named and options.format_id is None:
-                try:
-                    recognise(source)
-                except InputError:
+                reader = _claimant(source)
+                if reader is None:
                     return FileAudit(ignored="not a transcript")
-            return FileAudit(audit_source(source, options, name=item.name))
+            return FileAudit(audit_source(source, options, name=item.name, reader=reader))
 
     if item.url is not None:
         from loopaudit.audit.inputs.stores import retried
 
         return guarded(item.name, lambda: retried(work), named=item.named)
     return guarded(item.name, work, named=item.named)
+
+
+def _claimant(source: Source) -> Reader | None:
+    """The reader that claims a file of a directory; ``None`` also for one that cannot be unpacked."""
+    try:
+        return claim(source.probe())
+    except InputError:
+        return None
 
 
 @contextmanager

@@ -2,150 +2,115 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
-from typing import IO, TYPE_CHECKING, Final
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Generic, TypeVar
 
 from loopaudit.audit.inputs.discover import discover
-from loopaudit.audit.inputs.model import Found, Input
+from loopaudit.audit.inputs.model import Input
 from loopaudit.audit.inputs.tables.bad_rows import NO_TRANSCRIPT, add_failure
 from loopaudit.audit.one import audit_input
 from loopaudit.audit.session import FileAudit
+from loopaudit.audit.workers import ONE_PROCESS, Workers
 from loopaudit.config.options import Options
-from loopaudit.core.errors import UsageError
 from loopaudit.core.report import PolicyInfo, Report
 from loopaudit.version import __version__
 
 if TYPE_CHECKING:
-    from loopaudit.audit.cache.cache import Cache, Results
-    from loopaudit.audit.pool import Engine
+    from loopaudit.audit.cache.cache import Cache
 
-SMALL: Final = 64 << 20
-"""Bytes of input below which starting processes costs more than it saves."""
+T = TypeVar("T")
 
 
-def audit(
-    paths: Iterable[str],
-    options: Options,
-    *,
-    stream: IO[bytes] | None = None,
-    on_file: Callable[[Input, FileAudit], None] | None = None,
-    on_found: Callable[[Found], Callable[[int], None] | None] | None = None,
-    jobs: int | None = 1,
-    engine: Engine | None = None,
-    cache: Cache | None = None,
-) -> Report:
+def unchanged(audited: FileAudit) -> FileAudit:
+    """The result of an input as it is."""
+    return audited
+
+
+@dataclass(frozen=True, slots=True)
+class Work(Generic[T]):
+    """What is done with each input: an audit, and ``finish`` with its result. Pickled for other processes."""
+
+    options: Options
+    finish: Callable[[FileAudit], T]
+
+    def __call__(
+        self, item: Input, stream: IO[bytes] | None = None, on_progress: Callable[[int], None] | None = None
+    ) -> T:
+        """Do it; the arguments are those of :func:`audit_input`."""
+        return self.finish(audit_input(item, self.options, stream=stream, on_progress=on_progress))
+
+
+def audit(paths: Iterable[str], options: Options, workers: Workers = ONE_PROCESS) -> Report:
     """Find, read and replay everything that ``paths`` name.
-
-    ``jobs`` is the number of processes; ``None`` takes one for small work and else as many
-    as there are cores. ``engine`` works elsewhere instead, and ``jobs`` does not count then.
-    ``cache`` has results of earlier runs. The report depends on none of them. ``on_found`` is
-    told what there is and may return a function that is told the bytes read of the current
-    file; ``on_file`` is told of each finished input.
 
     Raises:
         InputError: a path does not exist.
         UsageError: the engine is to read standard input.
     """
-    found = discover(paths, options.columns)
-    on_progress = on_found(found) if on_found is not None else None
-    report = new_report(options)
-    report.ignored = found.ignored
-    for result in each(
-        found.inputs,
-        options,
-        jobs,
-        engine,
-        cache.results(options, found.inputs) if cache is not None else None,
-        stream=stream,
-        on_file=on_file,
-        on_progress=on_progress,
-    ):
+    report, inputs = begin(paths, options, workers)
+    for result in each(inputs, Work(options, unchanged), workers):
         add(report, result)
     return report
 
 
-def each(
-    inputs: Sequence[Input],
-    options: Options,
-    jobs: int | None,
-    engine: Engine | None,
-    results: Results | None,
-    *,
-    stream: IO[bytes] | None = None,
-    on_file: Callable[[Input, FileAudit], None] | None = None,
-    on_progress: Callable[[int], None] | None = None,
-) -> Iterator[FileAudit]:
-    """What every input gives, in order: out of ``results`` where it is known, else audited and put there.
+def begin(paths: Iterable[str], options: Options, workers: Workers) -> tuple[Report, list[Input]]:
+    """The report of a run before any input was read, and its inputs in order.
+
+    Raises:
+        InputError: a path does not exist.
+    """
+    found = discover(paths, options.columns)
+    workers.progress.found(found)
+    report = new_report(options)
+    report.ignored = found.ignored
+    return report, found.inputs
+
+
+def each(inputs: Sequence[Input], work: Work[T], workers: Workers) -> Iterator[T]:
+    """What the work gives for every input, in order, whoever does it."""
+    cache = workers.cache
+    if cache is None or not cache.open(work.options, inputs):
+        return _done(inputs, work, workers, lambda item, _: workers.progress.finished(item))
+    # Kept is what was found, not what is made of it: that takes little, and depends on more than the key says.
+    return map(work.finish, _kept(inputs, work.options, workers, cache))
+
+
+def _kept(inputs: Sequence[Input], options: Options, workers: Workers, cache: Cache) -> Iterator[FileAudit]:
+    """What every input gives, in order: out of the cache where it is known, else audited and put there.
 
     A result is put as soon as it is there, so that the next run goes on where this one was
     stopped.
     """
 
     def done(item: Input, result: FileAudit) -> None:
-        if results is not None:
-            results.put(item, result)
-        if on_file is not None:
-            on_file(item, result)
+        cache.put(item, result)
+        workers.progress.finished(item)
 
     known: dict[int, FileAudit] = {}
     try:
-        for place, result in results.known(inputs) if results is not None else ():
+        for place, result in cache.known(inputs):
             known[place] = result
-            if on_file is not None:
-                on_file(inputs[place], result)
+            workers.progress.finished(inputs[place])
         left = [item for place, item in enumerate(inputs) if place not in known]
-        engine = engine_for(Found(left), jobs, engine)
-        fresh: Iterator[FileAudit] | None = None
-        if engine is not None:
-            fresh = iter(engine(left, partial(_audited, options), lambda failure: failure, done))
-        for place, item in enumerate(inputs):
-            if place in known:
-                yield known.pop(place)
-            elif fresh is not None:
-                yield next(fresh)
-            else:
-                result = audit_input(item, options, stream=stream, on_progress=on_progress)
-                done(item, result)
-                yield result
+        fresh = _done(left, Work(options, unchanged), workers, done)
+        for place in range(len(inputs)):
+            yield known.pop(place) if place in known else next(fresh)
     finally:
-        if results is not None:
-            results.close()
+        cache.close()
 
 
-def engine_for(found: Found, jobs: int | None, engine: Engine | None) -> Engine | None:
-    """What works on the inputs beside this process; ``None`` if this process does it all.
-
-    Raises:
-        UsageError: another engine than this machine's processes is to read standard input.
-    """
-    from_pipe = any(item.path is None and item.url is None for item in found.inputs)
+def _done(inputs: Sequence[Input], work: Work[T], workers: Workers, on_done: Callable[[Input, T], None]) -> Iterator[T]:
+    """The work done on every input, in order, by the engine or by this process."""
+    engine = workers.engine_for(inputs)
     if engine is not None:
-        if from_pipe:
-            raise UsageError(
-                "standard input cannot be read on other machines", hint="save it to a file, or leave out --engine"
-            )
-        return engine if found.inputs else None
-    if jobs is None:
-        jobs = default_jobs(sum(item.size for item in found.inputs))
-    if jobs == 1 or len(found.inputs) < 2 or from_pipe:
-        return None
-    from loopaudit.audit.pool import processes  # brings in multiprocessing
-
-    return processes(jobs)
-
-
-def _audited(options: Options, item: Input) -> FileAudit:
-    """:func:`audit_input` with its arguments turned round, to be pickled with the options."""
-    return audit_input(item, options)
-
-
-def default_jobs(total_bytes: int) -> int:
-    """How many processes are used where the user does not say: one for small work."""
-    if total_bytes < SMALL:
-        return 1
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        yield from engine(inputs, work, work.finish, on_done)
+        return
+    on_progress = workers.progress.read if workers.progress.counts_bytes else None
+    for item in inputs:
+        result = work(item, workers.stream, on_progress)
+        on_done(item, result)
+        yield result
 
 
 def new_report(options: Options) -> Report:

@@ -1,7 +1,15 @@
-"""Audits one opened transcript: reads it, and replays each conversation in it."""
+"""Audits one opened transcript: reads it, and replays each conversation in it.
+
+A :class:`Session` puts together what shares state while a conversation is read, each in bounds and
+in one thread: the emitter's ``sink`` is the replay's for as long as a conversation lasts;
+``totals.schemas`` is one mapping that the reader fills and guards look into; the replay sets
+``cached_kind`` of calls and shrinks long results that all guards have seen; translators keep what
+they found in the call; a watch empties the findings of a replay that goes on.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -15,6 +23,7 @@ from loopaudit.core.events import Event
 from loopaudit.core.findings import Problem, Problems
 from loopaudit.core.report import FileProblem, TranscriptResult
 from loopaudit.hindsight.observer import Hindsight
+from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.recognise import recognise
 from loopaudit.readers.source import Source
@@ -39,54 +48,77 @@ CROWDED: Final = (
 )
 
 
-def new_replay(options: Options, totals: Totals, observers: Sequence[Observer]) -> Replay:
-    """The replay of a conversation that begins, with the tools' schemas that the user gave and those it declares."""
-    totals.schemas.update(options.schemas)
-    return Replay(
-        options.policies,
-        mode=options.mode,
-        map_names=options.map_names,
-        schemas=totals.schemas,
-        observers=observers,
-        kinds=options.tool_kinds,
-    )
-
-
 class NoConversationError(InputError):
     """A file of a known format in which nobody says or does anything."""
 
 
-class _Session:
-    """Collects the conversations of one file as the emitter finishes them."""
+class Session(ABC):
+    """The conversations of one file, each replayed as its reader reports it to the ``emitter``.
 
-    def __init__(self, name: str, options: Options, problems: Problems) -> None:
-        self.name = name
-        self.format = ""
+    What is made of a conversation is the subclass's: :meth:`_observers` begin with it, and
+    :meth:`_ended` takes its replay when it has ended. ``recorded`` has the firings of the recording
+    harness's own guard.
+    """
+
+    def __init__(self, options: Options, problems: Problems) -> None:
         self.options = options
         self.problems = problems
-        self.done: list[TranscriptResult] = []
+        self.recorded = RecordedGuards()
         self.emitter = Emitter(self._first, problems, failure_level=options.failure_level, on_session=self._finished)
-        self._replay: Replay | None = None
-        self._hindsight: Hindsight | None = None
-        self._recorded = RecordedGuards()
-        self._books: Bookkeeper | None = None
+        self.replay: Replay | None = None
+        """The replay of the conversation that is being read."""
 
     def _first(self, event: Event) -> None:
         """The first event of a conversation; the others go to its replay without a detour."""
         self._begin().feed(event)
 
     def _begin(self) -> Replay:
-        options = self.options
-        self._hindsight = Hindsight(options.tool_kinds) if options.hindsight else None
-        self._recorded = RecordedGuards()
-        self._books = Bookkeeper() if options.ledger else None
-        observers = [o for o in (self._hindsight, self._recorded, self._books) if o is not None]
-        self._replay = new_replay(options, self.emitter.totals, observers)
-        self.emitter.sink = self._replay.feed
-        return self._replay
+        """The replay of a conversation, with the tools' schemas that the user gave and those that it declares."""
+        options, totals = self.options, self.emitter.totals
+        totals.schemas.update(options.schemas)
+        self.recorded = RecordedGuards()
+        self.replay = Replay(
+            options.policies,
+            mode=options.mode,
+            map_names=options.map_names,
+            schemas=totals.schemas,
+            observers=[*self._observers(), self.recorded],
+            kinds=options.tool_kinds,
+        )
+        self.emitter.sink = self.replay.feed
+        return self.replay
 
     def _finished(self, session: str, totals: Totals) -> None:
-        replay = self._replay or self._begin()
+        self._ended(session, totals, self.replay or self._begin())
+        self.replay = None
+        self.emitter.sink = self._first
+
+    @abstractmethod
+    def _observers(self) -> Sequence[Observer]:
+        """New observers of a conversation that begins."""
+
+    @abstractmethod
+    def _ended(self, session: str, totals: Totals, replay: Replay) -> None:
+        """A conversation of this id has ended; its replay has still to be finished."""
+
+
+class _Audit(Session):
+    """Collects the results of the conversations of one file."""
+
+    def __init__(self, name: str, format: str, options: Options, problems: Problems) -> None:
+        super().__init__(options, problems)
+        self.name = name
+        self.format = format
+        self.done: list[TranscriptResult] = []
+        self._hindsight: Hindsight | None = None
+        self._books: Bookkeeper | None = None
+
+    def _observers(self) -> Sequence[Observer]:
+        self._hindsight = Hindsight(self.options.tool_kinds) if self.options.hindsight else None
+        self._books = Bookkeeper() if self.options.ledger else None
+        return [o for o in (self._hindsight, self._books) if o is not None]
+
+    def _ended(self, session: str, totals: Totals, replay: Replay) -> None:
         result = TranscriptResult(
             path=self.name,
             session=session,
@@ -96,15 +128,14 @@ class _Session:
             models=sorted(totals.models),
             tools=dict(sorted(totals.tools.items())),
             policies=replay.finish(totals),
-            recorded=self._recorded.findings,
+            recorded=self.recorded.findings,
             ledger=None if self._books is None else self._books.ledger,
         )
         if replay.crowded:
             result.notes.append(CROWDED)
         if self._hindsight is not None:
             self._hindsight.finish().apply(result)
-        self._replay = self._hindsight = None
-        self.emitter.sink = self._first
+            self._hindsight = None
         self._take_problems(result)
         self.done.append(result)
 
@@ -124,15 +155,18 @@ class _Session:
             self._take_problems(self.done[-1])
 
 
-def audit_source(source: Source, options: Options, *, name: str | None = None) -> list[TranscriptResult]:
+def audit_source(
+    source: Source, options: Options, *, name: str | None = None, reader: Reader | None = None
+) -> list[TranscriptResult]:
     """Read one opened transcript and replay it; one result per conversation in it.
+
+    It is recognised unless its ``reader`` is given.
 
     Raises:
         InputError: it is empty, unrecognised, or holds no conversation.
     """
-    reader = recognise(source, options.format_id)
-    session = _Session(name or source.name, options, source.problems)
-    session.format = reader.id
+    reader = reader or recognise(source, options.format_id)
+    session = _Audit(name or source.name, reader.id, options, source.problems)
     reader.read(source, session.emitter)
     session.close()
     if not session.done:
@@ -149,11 +183,9 @@ def guarded(name: str, work: Callable[[], FileAudit], *, named: bool = True) -> 
     """
     try:
         return work()
-    except NoConversationError as error:
-        if not named:
-            return FileAudit(ignored="no conversation in it")
-        return FileAudit(failure=FileProblem(name, error.message, error.hint, error.exit_code))
     except LoopauditError as error:
+        if isinstance(error, NoConversationError) and not named:
+            return FileAudit(ignored="no conversation in it")
         return FileAudit(failure=FileProblem(name, error.message, error.hint, error.exit_code))
     except Exception as error:  # noqa: BLE001 - one transcript must not end the run; reported, exit code 5
         message = f"{name}: the reader failed: {type(error).__name__}: {error}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from loopaudit.core.errors import InputError, UsageError, did_you_mean
+from loopaudit.core.errors import InputError, UsageError, did_you_mean, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -146,7 +146,7 @@ def load_schemas(path: Path | None) -> dict[str, Any]:
     try:
         value = tolerant_loads(path.read_bytes())
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {(error.strerror or str(error)).lower()}") from None
+        raise InputError(f"{path}: cannot be read: {reason_of(error)}") from None
     except ValueError as error:
         raise InputError(f"{path}: not JSON: {error}") from None
     if isinstance(value, dict) and isinstance(value.get("tools"), (list, dict)):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from loopaudit.config.actions import lowest_action
-from loopaudit.core.errors import UsageError
+from loopaudit.core.errors import UsageError, reason_of
 from loopaudit.core.report import Report
 from loopaudit.reports.registry import reports
 
@@ -103,7 +103,7 @@ def write_step_summary(report: Report, targets: Iterable[Output], environ: Mappi
         with path.open("ab") as file:
             file.write(f"\n{text}".encode() if used and text else text.encode())
     except OSError as error:
-        raise UsageError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
+        raise UsageError(f"{path}: cannot be written: {reason_of(error)}") from None
 
 
 def gate(words: Iterable[str]) -> Callable[[Report], bool]:

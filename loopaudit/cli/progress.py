@@ -3,38 +3,37 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+from loopaudit.audit import workers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from loopaudit.audit.inputs.model import Found
+    from loopaudit.audit.inputs.model import Found, Input
 
 
-class Progress:
+class Progress(workers.Progress):
     """A bar on standard error for long work at a terminal; otherwise nothing."""
 
     MIN_BYTES = 16 << 20
 
     def __init__(self) -> None:
-        self._bar: object | None = None
+        self._bar: Any = None
+        self._task: Any = None
+        self._open = ExitStack()
         self._done = 0
-        self._advance: Callable[[int], None] | None = None
 
     def __enter__(self) -> Progress:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        from contextlib import AbstractContextManager
+        self._open.close()
 
-        if isinstance(self._bar, AbstractContextManager):
-            self._bar.__exit__(None, None, None)
-
-    def found(self, found: Found) -> Callable[[int], None] | None:
+    def found(self, found: Found) -> None:
         """Start the bar if there is much to read."""
         total = sum(item.size for item in found.inputs)
         if total < self.MIN_BYTES or not sys.stderr.isatty():
-            return None
+            return
         from rich.console import Console
         from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
@@ -47,21 +46,16 @@ class Progress:
             console=Console(stderr=True),
             transient=True,
         )
-        bar.__enter__()
-        task = bar.add_task("reading", total=total)
-        self._bar = bar
+        self._bar = self._open.enter_context(bar)
+        self._task = bar.add_task("reading", total=total)
+        self.counts_bytes = True
 
-        def advance(read: int) -> None:
-            bar.update(task, completed=self._done + read)
+    def read(self, size: int) -> None:
+        """Move the bar within the current input."""
+        if self._bar is not None:
+            self._bar.update(self._task, completed=self._done + size)
 
-        self._advance = advance
-        return advance
-
-    def finished(self, item: object, result: object) -> None:
+    def finished(self, item: Input) -> None:
         """One more input is done."""
-        from loopaudit.audit.inputs.model import Input
-
-        if isinstance(item, Input):
-            self._done += item.size
-            if self._advance is not None:
-                self._advance(0)
+        self._done += item.size
+        self.read(0)

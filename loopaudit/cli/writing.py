@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from loopaudit.core.errors import ExitCode, LoopauditError, UsageError
+from loopaudit.core.errors import ExitCode, LoopauditError, UsageError, reason_of
 
 if TYPE_CHECKING:
     from loopaudit.core.report import Report
@@ -30,7 +30,7 @@ def write_output(data: bytes, target: str | None) -> None:
     try:
         path.write_bytes(data)
     except OSError as error:
-        raise UsageError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
+        raise UsageError(f"{path}: cannot be written: {reason_of(error)}") from None
 
 
 def report_error(message: str, hint: str | None) -> None:

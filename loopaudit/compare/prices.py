@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import msgspec
 
-from loopaudit.core.errors import InputError, did_you_mean
+from loopaudit.core.errors import InputError, did_you_mean, reason_of
 from loopaudit.core.json import tolerant_loads
 from loopaudit.core.report import Response
 
@@ -81,7 +81,7 @@ def load_prices(path: Path) -> Prices:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {(error.strerror or str(error)).lower()}") from None
+        raise InputError(f"{path}: cannot be read: {reason_of(error)}") from None
     try:
         value = tolerant_loads(data) if data.lstrip()[:1] == b"{" else tomllib.loads(data.decode())
     except ValueError as error:

@@ -9,15 +9,14 @@ the best F1.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import IO, Any, Final
+from typing import Any, Final
 
 import msgspec
 
-from loopaudit.audit.inputs.model import Found, Input
-from loopaudit.audit.session import FileAudit
+from loopaudit.audit.workers import ONE_PROCESS, Workers
 from loopaudit.compare.comparison import Comparison
 from loopaudit.compare.model import Card
 from loopaudit.compare.run import compare
@@ -64,12 +63,9 @@ def sweep(
     ranges: Sequence[str],
     paths: Iterable[str],
     options: Options,
+    workers: Workers = ONE_PROCESS,
     *,
     labels: Labels | None = None,
-    stream: IO[bytes] | None = None,
-    on_file: Callable[[Input, FileAudit], None] | None = None,
-    on_found: Callable[[Found], Callable[[int], None] | None] | None = None,
-    jobs: int | None = 1,
 ) -> Sweep:
     """Replay every combination of the parameters over ``paths``.
 
@@ -97,16 +93,7 @@ def sweep(
         params = make_params(base.policy, {**base.params.as_dict(), **swept})
         chosen[label] = swept
         selected.append(Selected(label, base.policy, params))
-    comparison = compare(
-        paths,
-        replace(options, policies=selected),
-        labels=labels,
-        keep=False,
-        stream=stream,
-        on_file=on_file,
-        on_found=on_found,
-        jobs=jobs,
-    )
+    comparison = compare(paths, replace(options, policies=selected), workers, labels=labels, keep=False)
     defaults = base.policy.params().as_dict()
     fixed = {
         name: value for name, value in base.params.as_dict().items() if name not in names and value != defaults[name]

@@ -14,7 +14,7 @@ import msgspec
 
 from loopaudit.config import toml_text as tomltext
 from loopaudit.core import regex
-from loopaudit.core.errors import UsageError
+from loopaudit.core.errors import UsageError, reason_of
 from loopaudit.core.shapes import mistakes
 
 T = TypeVar("T")
@@ -120,7 +120,7 @@ def load(path: Path) -> TomlFile:
     try:
         text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
     except OSError as error:
-        raise UsageError(f"{name}: cannot be read: {(error.strerror or str(error)).lower()}") from None
+        raise UsageError(f"{name}: cannot be read: {reason_of(error)}") from None
     except UnicodeDecodeError as error:
         raise UsageError(f"{name}: not UTF-8 at byte {error.start}") from None
     try:

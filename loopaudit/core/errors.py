@@ -52,6 +52,11 @@ class PluginError(LoopauditError):
     exit_code = ExitCode.INTERNAL
 
 
+def reason_of(error: OSError) -> str:
+    """Why the system refused, as the end of a sentence: ``permission denied``."""
+    return (error.strerror or str(error)).lower()
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     """A hint that names the nearest known words, or lists them all when none is near."""
     choices = sorted(known)

@@ -9,7 +9,7 @@ from loopaudit.core.findings import Action
 from loopaudit.core.report import Check, Report
 from loopaudit.gate.baseline_file import Entry
 from loopaudit.gate.baseline_match import Outcome, Scope, Seen, compare, gone, renamed
-from loopaudit.gate.inputs import GateInput
+from loopaudit.gate.inputs import Inputs
 
 FAILS = frozenset({"new", "vanished", "changed", "expired"})
 """States that are a regression; a firing that only moved is none."""
@@ -43,7 +43,7 @@ def scope(report: Report, names: dict[str, str], missing: frozenset[str]) -> Sco
     return Scope(frozenset(judged - blind), missing)
 
 
-def baseline_checks(report: Report, given: GateInput) -> Iterator[Check]:
+def baseline_checks(report: Report, given: Inputs) -> Iterator[Check]:
     """A check for every group of firings that came out alike, and for what was not looked at."""
     baseline = given.baseline
     if baseline is None:
@@ -71,7 +71,7 @@ def baseline_checks(report: Report, given: GateInput) -> Iterator[Check]:
     yield from _not_checked(report, given, reach, {**{n: n for n in deleted}, **old_names})
 
 
-def _not_checked(report: Report, given: GateInput, reach: Scope, known: dict[str, str]) -> Iterator[Check]:
+def _not_checked(report: Report, given: Inputs, reach: Scope, known: dict[str, str]) -> Iterator[Check]:
     baseline = given.baseline
     assert baseline is not None
     selected = {info.label for info in report.policies}
@@ -104,7 +104,7 @@ def _policy(outcome: Outcome) -> str:
     return outcome.entry.policy if outcome.entry is not None else outcome.findings[0].policy
 
 
-def _check(outcome: Outcome, path: str, given: GateInput) -> Check:
+def _check(outcome: Outcome, path: str, given: Inputs) -> Check:
     entry, findings = outcome.entry, outcome.findings
     state = outcome.state
     if findings:

@@ -1,6 +1,6 @@
 """Decides a check: expectations, baseline, thresholds and coverage, over a finished report.
 
-Pure: everything that had to be looked up on disk is in :class:`~loopaudit.gate.inputs.GateInput`.
+Pure: everything that had to be looked up on disk is in :class:`~loopaudit.gate.inputs.Inputs`.
 The only thing that changes in the report is ``baseline_state`` of its findings.
 """
 
@@ -14,14 +14,14 @@ from loopaudit.core.report import Check, CheckStatus, GateResult, Report, Transc
 from loopaudit.gate.baseline_hold import baseline_checks
 from loopaudit.gate.expectations import Expectation
 from loopaudit.gate.expectations_hold import matching, noise_on_twin, place, shortfall
-from loopaudit.gate.inputs import GateInput
+from loopaudit.gate.inputs import Inputs
 from loopaudit.gate.limits import coverage, thresholds
 
 SEVERITY: Final = (ExitCode.INTERNAL, ExitCode.INPUT, ExitCode.REGRESSION, ExitCode.FINDING)
 """Exit codes, the one that wins first."""
 
 
-def decide(report: Report, given: GateInput) -> GateResult:
+def decide(report: Report, given: Inputs) -> GateResult:
     """Hold a report against everything, in a fixed order."""
     checks = [
         *coverage(report, given),
@@ -41,7 +41,7 @@ def decide(report: Report, given: GateInput) -> GateResult:
 # -- expectations --------------------------------------------------------------------------
 
 
-def _expectations(report: Report, given: GateInput) -> Iterator[Check]:
+def _expectations(report: Report, given: Inputs) -> Iterator[Check]:
     by_path: dict[str, list[TranscriptResult]] = {}
     for transcript in report.transcripts:
         by_path.setdefault(transcript.path, []).append(transcript)

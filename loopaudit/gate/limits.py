@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from shlex import quote
 
@@ -13,7 +12,7 @@ from loopaudit.core.findings import Action
 from loopaudit.core.report import Check, Report, TranscriptResult
 from loopaudit.gate.expectations import Expectations
 from loopaudit.gate.expectations_hold import fits, place
-from loopaudit.gate.inputs import GateInput
+from loopaudit.gate.inputs import Inputs
 
 
 def damaged_share(result: TranscriptResult) -> float:
@@ -22,7 +21,7 @@ def damaged_share(result: TranscriptResult) -> float:
     return result.damaged / (result.damaged + read) if result.damaged else 0.0
 
 
-def coverage(report: Report, given: GateInput) -> Iterator[Check]:
+def coverage(report: Report, given: Inputs) -> Iterator[Check]:
     """Whether everything that was to be looked at could be looked at."""
     settings = given.settings
     for failure in report.failures:
@@ -34,7 +33,7 @@ def coverage(report: Report, given: GateInput) -> Iterator[Check]:
         ok = settings.allow_empty
         yield Check(
             "coverage", "passed" if ok else "failed", ok, "nothing was audited: no transcript was found",
-            0 if ok else ExitCode.INPUT, accept=f"{given.command} --allow-empty",
+            0 if ok else ExitCode.INPUT, accept=given.check("allow-empty"),
         )  # fmt: skip
     for name in given.orphans:
         text = "there are expectations, but their transcript is gone"
@@ -44,7 +43,7 @@ def coverage(report: Report, given: GateInput) -> Iterator[Check]:
         yield from _damage(transcript, given)
 
 
-def _evaluated(transcript: TranscriptResult, given: GateInput) -> Iterator[Check]:
+def _evaluated(transcript: TranscriptResult, given: Inputs) -> Iterator[Check]:
     for policy in transcript.policies:
         if policy.status == "crashed":
             text = "the policy " + "; ".join(policy.reasons)
@@ -54,11 +53,11 @@ def _evaluated(transcript: TranscriptResult, given: GateInput) -> Iterator[Check
             yield Check(
                 "coverage", "passed" if ok else "failed", ok,
                 "the policy cannot evaluate: " + "; ".join(policy.reasons), 0 if ok else ExitCode.INPUT,
-                transcript.path, policy.label, accept=f"{given.command} --allow-unevaluated {quote(policy.label)}",
+                transcript.path, policy.label, accept=given.check("allow-unevaluated") + f" {quote(policy.label)}",
             )  # fmt: skip
 
 
-def _damage(transcript: TranscriptResult, given: GateInput) -> Iterator[Check]:
+def _damage(transcript: TranscriptResult, given: Inputs) -> Iterator[Check]:
     limit = damage_limit(given.expectations.get(transcript.path), given.settings)
     share = damaged_share(transcript)
     if limit is None or not transcript.damaged:
@@ -67,7 +66,7 @@ def _damage(transcript: TranscriptResult, given: GateInput) -> Iterator[Check]:
     yield Check(
         "coverage", "passed" if ok else "failed", ok,
         f"{transcript.damaged} damaged records, {_percent(share)} of all; at most {_percent(limit)} are allowed",
-        0 if ok else ExitCode.INPUT, transcript.path, accept=_with(given, "max-damaged", _rounded_up(share)),
+        0 if ok else ExitCode.INPUT, transcript.path, accept=given.check("max-damaged", _rounded_up(share)),
     )  # fmt: skip
 
 
@@ -78,11 +77,6 @@ def damage_limit(expectations: Expectations | None, settings: GateSettings) -> f
     if settings.max_damaged is not None:
         return settings.max_damaged
     return 0.0 if expectations is not None and expectations.items else None
-
-
-def _with(given: GateInput, option: str, value: float) -> str:
-    """The command of this run with another value of an option that it may already have."""
-    return re.sub(rf" --{option} [\d.eE+-]+", "", given.command) + f" --{option} {value}"
 
 
 def _percent(share: float) -> str:
@@ -96,7 +90,7 @@ def _rounded_up(share: float) -> float:
 # -- thresholds ----------------------------------------------------------------------------
 
 
-def thresholds(report: Report, given: GateInput) -> Iterator[Check]:
+def thresholds(report: Report, given: Inputs) -> Iterator[Check]:
     """The limits of the run. Loops of a transcript that is there to hold a catch do not count."""
     settings = given.settings
     own = [t for t in report.transcripts if t.path not in given.extra]
@@ -123,7 +117,7 @@ def thresholds(report: Report, given: GateInput) -> Iterator[Check]:
             ok = total <= limit
             yield Check(
                 "threshold", "passed" if ok else "failed", ok, f"{total} {what[name]}; at most {limit} are allowed",
-                0 if ok else ExitCode.FINDING, accept=_with(given, f"max-{name}", total),
+                0 if ok else ExitCode.FINDING, accept=given.check(f"max-{name}", total),
             )  # fmt: skip
 
 
@@ -131,7 +125,7 @@ def _holds_catch(expectations: Expectations | None) -> bool:
     return expectations is not None and any(not item.never for item in expectations.items)
 
 
-def _fail_on(own: Iterable[TranscriptResult], given: GateInput, lowest: Action) -> Iterator[Check]:
+def _fail_on(own: Iterable[TranscriptResult], given: Inputs, lowest: Action) -> Iterator[Check]:
     """Firings at least this strong that neither an expectation names nor the baseline accepts."""
     any_found = False
     for transcript in own:

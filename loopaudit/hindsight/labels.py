@@ -15,7 +15,7 @@ from typing import Final
 import msgspec
 
 from loopaudit.core import regex
-from loopaudit.core.errors import InputError
+from loopaudit.core.errors import InputError, reason_of
 from loopaudit.core.findings import Action, Episode, Finding, Grade
 from loopaudit.core.json import dumps, tolerant_loads
 from loopaudit.core.report import Ledger, TranscriptResult
@@ -84,7 +84,7 @@ def load_labels(path: Path) -> Labels:
     try:
         value = tolerant_loads(path.read_bytes())
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {(error.strerror or str(error)).lower()}") from None
+        raise InputError(f"{path}: cannot be read: {reason_of(error)}") from None
     except ValueError as error:
         raise InputError(f"{path}: not JSON: {error}") from None
     if not isinstance(value, dict) or value.get("schema") != SCHEMA:

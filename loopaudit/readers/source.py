@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import IO, Any, Final, NamedTuple, TypeVar
 
 from loopaudit.core import regex
-from loopaudit.core.errors import InputError
+from loopaudit.core.errors import InputError, reason_of
 from loopaudit.core.findings import Problems
 from loopaudit.core.json import exact_loads, tolerant_loads
 from loopaudit.readers.expand import Bounded, Forward, TooLargeError, Zstd
@@ -159,8 +159,7 @@ class Source:
                 self.size = info.st_size
                 file = open(self.path, "rb", buffering=BUFFER)  # noqa: SIM115 - closed by close()
             except OSError as error:
-                reason = (error.strerror or str(error)).lower()
-                raise InputError(f"{self.name}: cannot be read: {reason}") from None
+                raise InputError(f"{self.name}: cannot be read: {reason_of(error)}") from None
         self._opened = file
         head = file.peek(8)[:8] if isinstance(file, io.BufferedReader) else b""
         self.parquet = head.startswith(PARQUET_MAGIC)

@@ -20,7 +20,7 @@ import pytest
 
 from loopaudit.audit.cache import content as identity
 from loopaudit.audit.cache import keys
-from loopaudit.audit.cache.cache import LEAST, Cache, Results
+from loopaudit.audit.cache.cache import LEAST, Cache
 from loopaudit.audit.cache.codec import pack, unpack
 from loopaudit.audit.cache.folder import default_folder, folder_for
 from loopaudit.audit.cache.store import MAX_AGE, TRIM_EVERY, Store
@@ -30,6 +30,7 @@ from loopaudit.audit.inputs.model import Input
 from loopaudit.audit.one import audit_input
 from loopaudit.audit.run import audit
 from loopaudit.audit.session import FileAudit
+from loopaudit.audit.workers import Workers
 from loopaudit.compare.run import compare
 from loopaudit.config.options import Columns, Options
 from loopaudit.config.selection import select
@@ -42,6 +43,7 @@ from loopaudit.readers.registry import readers
 from loopaudit.reports.comparison.explain import explain
 from loopaudit.reports.comparison.json_shape import comparison_json
 from loopaudit.reports.registry import reports
+from tests.audit.test_pool import Names
 from tests.cli.test_program import CATCH, run
 from tests.corpus import CORPUS
 from tests.gate.files import HEALTHY, LOOP, Folder, lines, write
@@ -60,7 +62,7 @@ def kept(folder: Path) -> Cache:
 def audited(path: Path, folder: Path, options: Options = FEW) -> tuple[Report, Cache]:
     """An audit with the cache in a folder, and the cache after it."""
     cache = kept(folder)
-    return audit([str(path)], options, cache=cache), cache
+    return audit([str(path)], options, Workers(cache=cache)), cache
 
 
 def entries(folder: Path) -> list[Path]:
@@ -128,7 +130,7 @@ def test_every_result_comes_back_as_it_was(path: Path, twice: Callable[[Path], t
 
 def test_a_comparison_is_the_same_with_all_that_hindsight_says(tmp_path: Path) -> None:
     def compared(cache: Cache | None) -> Iterator[object]:
-        found = compare([str(SAMPLES)], ALL, cache=cache)
+        found = compare([str(SAMPLES)], ALL, Workers(cache=cache))
         yield comparison_json(found, "f1", None)
         yield found.nulls
         for transcript in found.report.transcripts:
@@ -150,9 +152,9 @@ def test_labels_do_not_get_into_the_cache(tmp_path: Path, transcripts: Path) -> 
     labels = Labels([LabelledTranscript(path=path, session="", calls=5, loops=[], redundant=[])])
     plain = comparison_json(compare([path], FEW), "f1", None)
     for _ in range(2):
-        labelled = compare([path], FEW, labels=labels, cache=kept(tmp_path))
+        labelled = compare([path], FEW, Workers(cache=kept(tmp_path)), labels=labels)
         assert labelled.judged_by == "labels" and labelled.report.transcripts[0].episodes == []
-        assert comparison_json(compare([path], FEW, cache=kept(tmp_path)), "f1", None) == plain
+        assert comparison_json(compare([path], FEW, Workers(cache=kept(tmp_path))), "f1", None) == plain
 
 
 def result(**details: Any) -> FileAudit:
@@ -211,10 +213,10 @@ def test_only_what_changed_is_read_again(tmp_path: Path, transcripts: Path) -> N
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_the_report_does_not_depend_on_what_is_known(tmp_path: Path, transcripts: Path, jobs: int) -> None:
     whole = repr(audit([str(transcripts)], FEW))
-    audit([str(transcripts / "more"), str(transcripts / "loop.jsonl")], FEW, cache=kept(tmp_path))
+    audit([str(transcripts / "more"), str(transcripts / "loop.jsonl")], FEW, Workers(cache=kept(tmp_path)))
     told: list[str] = []
     cache = kept(tmp_path)
-    report = audit([str(transcripts)], FEW, cache=cache, jobs=jobs, on_file=lambda item, _: told.append(item.name))
+    report = audit([str(transcripts)], FEW, Workers(jobs, cache=cache, progress=Names(told)))
     assert repr(report) == whole
     assert cache.taken == 2
     assert sorted(told) == sorted(item.name for item in discover([str(transcripts)]).inputs)
@@ -267,8 +269,8 @@ def test_standard_input_and_pipes_are_not_kept(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    results = kept(tmp_path).results(FEW, [])
-    assert results is not None and results.get(Input(pipe, named=True)) is None
+    cache = kept(tmp_path)
+    assert cache.open(FEW, []) and cache.get(Input(pipe, named=True)) is None
     assert not entries(tmp_path)
 
 
@@ -276,15 +278,13 @@ def test_a_part_of_a_file_is_not_the_file(tmp_path: Path, transcripts: Path) -> 
     cache = kept(tmp_path)
     whole = Input(transcripts / "loop.jsonl", named=True)
     parts = [replace(whole, part=number) for number in range(2)]
-    results = cache.results(FEW, [])
-    assert results is not None
+    assert cache.open(FEW, [])
     for item in (whole, *parts):
-        assert results.get(item) is None
-        results.put(item, audit_input(whole, FEW))
-    results.close()
-    again = cache.results(FEW, [])
+        assert cache.get(item) is None
+        cache.put(item, audit_input(whole, FEW))
+    cache.close()
     # The file is so young that a part of it is not kept: reading it all for each part would take long.
-    assert again is not None and [again.get(item) is not None for item in (whole, *parts)] == [True, False, False]
+    assert cache.open(FEW, []) and [cache.get(item) is not None for item in (whole, *parts)] == [True, False, False]
 
 
 # -- when the content of a file is taken as known ---------------------------------------------------
@@ -349,11 +349,10 @@ def test_a_result_is_not_kept_for_what_was_written_meanwhile(
         monkeypatch.setattr(identity, "SETTLED", 0)
         time.sleep(0.05)
     cache = kept(tmp_path)
-    results = cache.results(FEW, [])
     item = Input(path, named=True)
-    assert results is not None and results.get(item) is None
+    assert cache.open(FEW, []) and cache.get(item) is None
     write(path, HEALTHY)
-    results.put(item, audit_input(item, FEW))
+    cache.put(item, audit_input(item, FEW))
     assert not entries(tmp_path)
 
 
@@ -382,11 +381,11 @@ def test_an_input_elsewhere_is_known_by_what_its_server_tells(
 
     def asked(*sums: str | None) -> FileAudit | None:
         told[:] = sums
-        results = kept(tmp_path).results(FEW, [item])
-        assert results is not None
-        known = results.get(item)
+        cache = kept(tmp_path)
+        assert cache.open(FEW, [item])
+        known = cache.get(item)
         if known is None:
-            results.put(item, found)
+            cache.put(item, found)
         assert not told
         return known
 
@@ -459,17 +458,17 @@ def test_what_no_format_claims_is_not_kept_where_formats_are_installed(
 ) -> None:
     audited(transcripts, tmp_path)
     assert audited(transcripts, tmp_path)[1].taken == 4
-    results = kept(tmp_path).results(FEW, [])
-    assert results is not None
+    cache = kept(tmp_path)
+    assert cache.open(FEW, [])
     inputs = discover([str(transcripts / "more"), str(transcripts / "loop.jsonl")]).inputs
     monkeypatch.setattr(readers(), "_offered", {"somebodys-format": None})
-    assert [results.get(item) is not None for item in inputs] == [True, True]
+    assert [cache.get(item) is not None for item in inputs] == [True, True]
     none = Input(transcripts / "notes.txt", named=False)
-    assert results.get(none) is None
-    results.put(none, FileAudit(ignored="not a transcript"))
+    assert cache.get(none) is None
+    cache.put(none, FileAudit(ignored="not a transcript"))
     monkeypatch.undo()
     (transcripts / "notes.txt").write_text("something else\n")
-    assert results.get(none) is None
+    assert cache.get(none) is None
 
 
 def test_an_edited_program_is_another_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -534,9 +533,9 @@ def test_failures_are_seen_again(tmp_path: Path, transcripts: Path, status: str)
     else:
         found = audit_input(Input(transcripts / "notes.txt", named=True), FEW)
         assert found.failure is not None
-    results = kept(tmp_path).results(FEW, [])
-    assert isinstance(results, Results) and results.get(item) is None
-    results.put(item, found)
+    cache = kept(tmp_path)
+    assert cache.open(FEW, []) and cache.get(item) is None
+    cache.put(item, found)
     assert not entries(tmp_path)
 
 

@@ -17,6 +17,7 @@ from loopaudit.audit.pool import Engine, processes
 from loopaudit.audit.ray.engine import RayEngine
 from loopaudit.audit.run import audit
 from loopaudit.audit.session import FileAudit
+from loopaudit.audit.workers import Workers
 from loopaudit.cli.options import engine_of
 from loopaudit.compare.run import compare
 from loopaudit.config.options import Options
@@ -50,13 +51,13 @@ def paths(tmp_path: Path) -> list[str]:
 
 
 def test_the_report_does_not_depend_on_the_engine(engine: Engine, paths: list[str]) -> None:
-    here, there = audit(paths, OPTIONS), audit(paths, OPTIONS, engine=engine)
+    here, there = audit(paths, OPTIONS), audit(paths, OPTIONS, Workers(engine=engine))
     assert REPORTER.render(there, {}) == REPORTER.render(here, {})
     assert len(here.transcripts) > 10 and len(here.failures) == 1
 
 
 def test_nor_does_a_comparison(engine: Engine, paths: list[str]) -> None:
-    here, there = compare(paths, OPTIONS), compare(paths, OPTIONS, engine=engine)
+    here, there = compare(paths, OPTIONS), compare(paths, OPTIONS, Workers(engine=engine))
     assert comparison_json(there, "f1", None) == comparison_json(here, "f1", None)
 
 
@@ -92,7 +93,7 @@ def _kill_or_audit(item: Input) -> FileAudit:
 
 def test_what_was_finished_need_not_be_done_again(engine: Engine, paths: list[str], tmp_path: Path) -> None:
     cache = Cache(tmp_path / "cache", asked=True)
-    first = audit(paths, OPTIONS, engine=engine, cache=cache)
+    first = audit(paths, OPTIONS, Workers(engine=engine, cache=cache))
     left: list[Input] = []
 
     def watching(
@@ -104,7 +105,7 @@ def test_what_was_finished_need_not_be_done_again(engine: Engine, paths: list[st
         left.extend(inputs)
         return engine(inputs, work, failed, on_done)
 
-    second = audit(paths, OPTIONS, engine=watching, cache=cache)  # type: ignore[arg-type]
+    second = audit(paths, OPTIONS, Workers(engine=watching, cache=cache))  # type: ignore[arg-type]
     assert [item.name for item in left] == [paths[1]]
     assert REPORTER.render(first, {}) == REPORTER.render(second, {})
 
@@ -112,7 +113,7 @@ def test_what_was_finished_need_not_be_done_again(engine: Engine, paths: list[st
 def test_without_ray_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(UsageError) as raised:
-        audit([str(CATCH)], OPTIONS, engine=RayEngine())
+        audit([str(CATCH)], OPTIONS, Workers(engine=RayEngine()))
     assert raised.value.hint == "pip install 'loopaudit[ray]'"
 
 

@@ -20,6 +20,7 @@ from loopaudit.audit.inputs.discover import discover
 from loopaudit.audit.inputs.model import Input
 from loopaudit.audit.inputs.tables.arrow import rows_of
 from loopaudit.audit.run import audit
+from loopaudit.audit.workers import Workers
 from loopaudit.config.options import Columns
 from loopaudit.core.errors import ExitCode
 from loopaudit.core.report import Report
@@ -29,7 +30,7 @@ pa = pytest.importorskip("pyarrow")
 
 
 def replayed(*paths: str, jobs: int = 1, **columns: str) -> Report:
-    return audit(paths, replace(OPTIONS, columns=Columns(**columns)), jobs=jobs)
+    return audit(paths, replace(OPTIONS, columns=Columns(**columns)), Workers(jobs))
 
 
 TEXTS = [name for name in FILES if not name.endswith("damaged.jsonl")]
@@ -396,7 +397,7 @@ def test_commands_for_one_transcript_say_so(table: str, arguments: list[str], co
 
 def test_from_a_pipe_it_cannot_be_read(table: str) -> None:
     with Path(table).open("rb") as stream:
-        report = audit(["-"], OPTIONS, stream=stream)
+        report = audit(["-"], OPTIONS, Workers(stream=stream))
     assert "cannot be read from standard input" in report.failures[0].message
 
 

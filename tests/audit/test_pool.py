@@ -9,12 +9,23 @@ import pytest
 from loopaudit.audit import pool
 from loopaudit.audit.inputs.model import Input
 from loopaudit.audit.run import audit
+from loopaudit.audit.workers import Progress, Workers
 from loopaudit.config.options import Options
 from loopaudit.config.selection import select
 from tests.cli.test_program import run
 from tests.places import SAMPLES
 
 pytestmark = pytest.mark.slow  # starts the program and its workers many times
+
+
+class Names(Progress):
+    """Collects the names of the inputs that are finished."""
+
+    def __init__(self, names: list[str]) -> None:
+        self.names = names
+
+    def finished(self, item: Input) -> None:
+        self.names.append(item.name)
 
 
 def test_the_report_does_not_depend_on_the_number_of_jobs(tmp_path: Path) -> None:
@@ -37,5 +48,5 @@ def test_tasks_hold_every_input_once_and_the_largest_come_first() -> None:
 def test_every_finished_input_is_told_once() -> None:
     told: list[str] = []
     options = Options(policies=select(["koda"]))
-    audit([str(SAMPLES)], options, jobs=2, on_file=lambda item, _: told.append(item.name))
+    audit([str(SAMPLES)], options, Workers(2, progress=Names(told)))
     assert len(told) == len(set(told)) > 10

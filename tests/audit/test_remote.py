@@ -18,6 +18,7 @@ import loopaudit
 from loopaudit.audit.inputs import remote, stores
 from loopaudit.audit.inputs.discover import discover
 from loopaudit.audit.run import audit
+from loopaudit.audit.workers import Workers
 from loopaudit.config.file import load_config
 from loopaudit.core.errors import ExitCode, InputError, UsageError
 from loopaudit.core.report import Report
@@ -102,7 +103,7 @@ def store(monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
 
 
 def replayed(*paths: str, jobs: int = 1) -> Report:
-    return audit(paths, OPTIONS, jobs=jobs)
+    return audit(paths, OPTIONS, Workers(jobs))
 
 
 def test_a_store_gives_what_a_disk_gives(store: Store) -> None:

@@ -167,11 +167,14 @@ def test_unknown_kinds_of_records_are_counted(name: str) -> None:
     assert sum(problems.counts.values()) == sum(before.counts.values()) + 1
 
 
+VALUES_OF_OTHER_TYPES: tuple[Any, ...] = (7, [], {}, None)
+
+
 @pytest.mark.parametrize("name", FORMATS)
 def test_no_sniffer_fails_on_changed_fields(name: str) -> None:
     _, root, is_document = sample(name)
     for path in paths(root):
-        for value in (7, [], {}, None):
+        for value in VALUES_OF_OTHER_TYPES:
             data = encoded(changed(root, path, value), is_document=is_document)
             with Source(None, stream=io.BytesIO(data)) as source:
                 assert len(claims(source.probe())) <= 1

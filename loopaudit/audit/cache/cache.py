@@ -8,20 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
-from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from loopaudit.audit.cache.codec import pack, unpack
-from loopaudit.audit.cache.content import Content, Index
-from loopaudit.audit.cache.keys import part_key, program_key
-from loopaudit.audit.cache.store import Store
-from loopaudit.audit.inputs.model import Input
-from loopaudit.audit.session import FileAudit
 from loopaudit.readers.registry import readers
 
 if TYPE_CHECKING:
+    from loopaudit.audit.cache.content import Content, Index
+    from loopaudit.audit.cache.store import Store
     from loopaudit.audit.inputs.model import Input
+    from loopaudit.audit.session import FileAudit
     from loopaudit.config.options import Options
 
 LEAST: Final = 1 << 20
@@ -31,10 +27,20 @@ LEAST: Final = 1 << 20
 class Cache:
     """Results of earlier runs in a folder, for one run of the program.
 
-    ``asked`` says that the user wants it however little there is to read. After the run
-    ``taken`` of ``looked_up`` inputs came from it. ``refused`` says that it may not be used
-    with these options, ``trouble`` why it could not be written.
+    ``asked`` says that the user wants it however little there is to read. :meth:`open` it for
+    the options and the inputs of an audit; where that is true, ask :meth:`get` for every input
+    first, audit what it does not know, :meth:`put` each result as soon as it is there, and
+    :meth:`close` at the end, also of a run that fails. Then ``taken`` of ``looked_up`` inputs
+    came from it. ``refused`` says that it may not be used with these options, ``trouble`` why
+    it could not be written.
     """
+
+    _store: Store
+    _index: Index
+    _key: bytes
+    """The part of the results' keys that is the same for all inputs."""
+    _built_in: frozenset[str]
+    """Formats whose readers are part of the program."""
 
     def __init__(self, folder: Path, *, asked: bool = False) -> None:
         self.folder = folder
@@ -43,77 +49,54 @@ class Cache:
         self.taken = 0
         self.refused = False
         self.trouble: str | None = None
+        self._missed: dict[tuple[str, int | None], tuple[Content, str]] = {}
+        """For each input that is to be audited its content, and the name of its result."""
 
-    def results(self, options: Options, inputs: Sequence[Input]) -> Results | None:
-        """The results for these options; ``None`` where the cache is not worth it or may not be used.
+    def open(self, options: Options, inputs: Sequence[Input]) -> bool:
+        """Make it ready for an audit; false where it is not worth it or may not be used.
 
         It may not where a policy or the format is not built in: then code decides on the
         result that may change without the key changing.
         """
         far = any(item.url is not None for item in inputs)
         if not self.asked and not far and sum(item.size for item in inputs) < LEAST:
-            return None
-        from loopaudit.audit.cache.keys import options_key
+            return False
+        from loopaudit.audit.cache.content import Index
+        from loopaudit.audit.cache.keys import options_key, program_key
+        from loopaudit.audit.cache.store import Store
 
         key = options_key(options)
         if key is None:
             self.refused = True
-            return None
-        try:
-            return Results(self, key)
-        except OSError:
-            return None  # the program itself is just being replaced
-
-
-class Results:
-    """The results of earlier runs with the same options and program.
-
-    Ask :meth:`get` for every input first, audit what it does not know, :meth:`put` each
-    result as soon as it is there, and :meth:`close` at the end, also of a run that fails.
-    """
-
-    def __init__(self, cache: Cache, options: bytes) -> None:
-        self._cache = cache
-        self._store = Store(cache.folder)
+            return False
+        self._store = Store(self.folder)
         self._index = Index(self._store)
-        self._key = options + program_key(self._store)
         self._built_in = frozenset(readers().ids())
-        self._asked: dict[tuple[str, int | None], tuple[Content, str]] = {}
-        """For each input that is to be audited its content, and the name of its result."""
-        self._far: dict[str, Content | None] = {}
+        self._missed.clear()
+        try:
+            self._key = key + program_key(self._store)
+        except OSError:
+            return False  # the program itself is just being replaced
+        return True
 
     def get(self, item: Input) -> FileAudit | None:
         """The result of an input if there is one for its present content. Never raises."""
-        self._cache.looked_up += 1
-        content = self._content(item)
-        part = part_key(item)
-        if content is None or part is None:
+        from loopaudit.audit.cache.codec import unpack
+        from loopaudit.audit.cache.keys import result_name
+
+        self.looked_up += 1
+        content = self._index.content(item)
+        name = result_name(self._key, content.digest, item) if content is not None else None
+        if content is None or name is None:
             return None
-        name = blake2b(self._key + content.digest + part, digest_size=20).hexdigest()
         data = self._store.result(name)
         found = unpack(data, item.name) if data is not None else None
         # Of a file that the user named it is a failure that it is no transcript.
         if found is not None and self._is_final(found) and not (item.named and _left_out(found)):
-            self._cache.taken += 1
+            self.taken += 1
             return found
-        self._asked[_place(item)] = content, name
+        self._missed[_place(item)] = content, name
         return None
-
-    def put(self, item: Input, result: FileAudit) -> None:
-        """Keep the result of an input that :meth:`get` did not know. Never raises.
-
-        It is not kept if the input was changed since, failed, or made a policy crash: that
-        may have been for want of memory, and is to be seen again.
-        """
-        asked = self._asked.pop(_place(item), None)
-        if asked is None or self._store.trouble is not None or not self._is_final(result):
-            return
-        content, name = asked
-        if _far_content(item.url) != content if item.url is not None else not self._index.is_unchanged(item, content):
-            return
-        data = pack(result, item.name)
-        if data is not None:
-            self._store.keep_result(name, data)
 
     def known(self, inputs: Sequence[Input]) -> Iterator[tuple[int, FileAudit]]:
         """The places from 0 of the inputs that :meth:`get` knows, with their results."""
@@ -122,18 +105,27 @@ class Results:
             if result is not None:
                 yield place, result
 
+    def put(self, item: Input, result: FileAudit) -> None:
+        """Keep the result of an input that :meth:`get` did not know. Never raises.
+
+        It is not kept if the input was changed since, failed, or made a policy crash: that
+        may have been for want of memory, and is to be seen again.
+        """
+        from loopaudit.audit.cache.codec import pack
+
+        missed = self._missed.pop(_place(item), None)
+        if missed is None or self._store.trouble is not None or not self._is_final(result):
+            return
+        content, name = missed
+        data = pack(result, item.name) if self._index.is_unchanged(item, content) else None
+        if data is not None:
+            self._store.keep_result(name, data)
+
     def close(self) -> None:
         """Save what was learnt of the inputs, and keep the folder within its bounds."""
         self._index.save()
         self._store.tidy()
-        self._cache.trouble = self._store.trouble
-
-    def _content(self, item: Input) -> Content | None:
-        if item.url is None:
-            return self._index.content(item)
-        if item.url not in self._far:
-            self._far[item.url] = _far_content(item.url)
-        return self._far[item.url]
+        self.trouble = self._store.trouble
 
     def _is_final(self, result: FileAudit) -> bool:
         """Whether nothing but the input, the options and the program decides on a result."""
@@ -153,14 +145,3 @@ def _left_out(result: FileAudit) -> bool:
 
 def _place(item: Input) -> tuple[str, int | None]:
     return item.url or item.name, item.part
-
-
-def _far_content(url: str) -> Content | None:
-    """What tells whether an input that lies elsewhere has changed."""
-    from loopaudit.audit.inputs.remote import checksum
-
-    found = checksum(url)
-    if found is None:
-        return None
-    digest = blake2b(f"{url}\0{found}".encode("utf-8", "surrogatepass"), digest_size=20).digest()
-    return Content(digest, b"", settled=True)

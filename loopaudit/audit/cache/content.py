@@ -57,11 +57,16 @@ class Index:
         self._met: dict[bytes, bytes] = {}
         self._young: dict[bytes, Content] = {}
         """Files of this run whose times are not to be trusted in the next one."""
+        self._far: dict[str, Content | None] = {}
         self._is_changed = False
         self._saved = time.monotonic()
 
     def content(self, item: Input) -> Content | None:
-        """The content of a local input; ``None`` where it cannot be read, or is neither file nor folder."""
+        """The content of an input; ``None`` where it cannot be read or told, or is neither file nor folder."""
+        if item.url is not None:
+            if item.url not in self._far:
+                self._far[item.url] = _far_content(item.url)
+            return self._far[item.url]
         if item.path is None:
             return None
         place = _place(item.path)
@@ -93,6 +98,8 @@ class Index:
     @staticmethod
     def is_unchanged(item: Input, content: Content) -> bool:
         """Whether an input still has a content that it had before it was audited."""
+        if item.url is not None:
+            return _far_content(item.url) == content
         if item.path is None:
             return False
         try:
@@ -113,6 +120,17 @@ class Index:
         kept.update(self._met)
         records = [place + record for place, record in kept.items()]
         self._store.keep_index(b"".join(records[-MAX_RECORDS:]))
+
+
+def _far_content(url: str) -> Content | None:
+    """What shows whether an input that lies elsewhere has changed."""
+    from loopaudit.audit.inputs.remote import checksum
+
+    found = checksum(url)
+    if found is None:
+        return None
+    digest = blake2b(f"{url}\0{found}".encode("utf-8", "surrogatepass"), digest_size=DIGEST).digest()
+    return Content(digest, b"", settled=True)
 
 
 def _records(data: bytes) -> dict[bytes, bytes]:

@@ -54,6 +54,12 @@ def part_key(item: Input) -> bytes | None:
     return _digest({f.name: getattr(item, f.name) for f in fields(item) if f.name not in PLACE})
 
 
+def result_name(key: bytes, content: bytes, item: Input) -> str | None:
+    """The name of a result: the options' and the program's key, the input's content, and what is read of it."""
+    part = part_key(item)
+    return None if part is None else blake2b(key + content + part, digest_size=20).hexdigest()
+
+
 def _digest(value: Any) -> bytes | None:
     try:
         return blake2b(msgspec.msgpack.encode(_ordered(value)), digest_size=20).digest()

@@ -23,6 +23,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from loopaudit.core.errors import reason_of
+
 VERSION: Final = "v1"
 
 MAGIC: Final = b"loopaudit cache 1\n"
@@ -125,7 +127,7 @@ class Store:
                 self._made.clear()
                 self._put(path, data)
         except OSError as error:
-            self.trouble = f"{self.folder}: {(error.strerror or str(error)).lower()}"
+            self.trouble = f"{self.folder}: {reason_of(error)}"
             return
         self._written += len(data)
 

@@ -20,11 +20,11 @@ from loopaudit.audit.inputs.model import Input
 from loopaudit.audit.inputs.rows import audit_row
 from loopaudit.audit.inputs.tables.arrow import kind_of, rows_of
 from loopaudit.audit.inputs.tables.bad_rows import BadRows
-from loopaudit.audit.inputs.tables.columns import find_layout, records_value, with_beside
+from loopaudit.audit.inputs.tables.columns import find_layout, records_value, transcript_in
 from loopaudit.audit.inputs.tables.layout import Layout
 from loopaudit.audit.session import FileAudit
 from loopaudit.config.options import Columns, Options
-from loopaudit.core.errors import InputError
+from loopaudit.core.errors import InputError, reason_of
 from loopaudit.core.report import FileProblem
 
 if TYPE_CHECKING:
@@ -79,8 +79,7 @@ def table(item: Input) -> Iterator[pq.ParquetFile]:
             try:
                 file = stack.enter_context(open(item.path or "", "rb"))
             except OSError as error:
-                reason = (error.strerror or str(error)).lower()
-                raise InputError(f"{item.name}: cannot be read: {reason}") from None
+                raise InputError(f"{item.name}: cannot be read: {reason_of(error)}") from None
         try:
             opened = pq.ParquetFile(file, buffer_size=BUFFER, pre_buffer=False, page_checksum_verification=True)
         except (pa.ArrowException, OSError, ValueError) as error:
@@ -220,15 +219,11 @@ def _single(
 ) -> Iterator[tuple[str, object]]:
     """The transcripts of a row group, each with its name."""
     layout = _layout(item)
-    assert layout.column is not None
     part = item.part or 0
     number = sum(file.metadata.row_group(before).num_rows for before in range(part))
     for row in _all_rows(item, file, [part], on_progress):
         number += 1
-        value = row[layout.column]
-        if layout.beside and value is not None and not isinstance(value, InputError):
-            value = with_beside(row, layout.column, layout.beside)
-        yield _name(item, None if layout.id is None else row[layout.id], number), value
+        yield _name(item, None if layout.id is None else row[layout.id], number), transcript_in(row, layout)
 
 
 def _grouped(

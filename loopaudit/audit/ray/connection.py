@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from loopaudit.audit.run import SMALL, default_jobs
+from loopaudit.audit.workers import SMALL, default_jobs
 from loopaudit.core.errors import ExitCode, LoopauditError, UsageError
 
 AHEAD: Final = 2

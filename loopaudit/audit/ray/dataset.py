@@ -21,15 +21,16 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
 
 from loopaudit.audit.inputs.rows import audit_row
 from loopaudit.audit.inputs.tables.arrow import kind_of, rows_of
-from loopaudit.audit.inputs.tables.columns import find_layout, with_beside
+from loopaudit.audit.inputs.tables.columns import find_layout, transcript_in
 from loopaudit.audit.inputs.tables.layout import Layout
 from loopaudit.audit.ray.connection import connected
 from loopaudit.audit.ray.engine import RayEngine, failed_with
 from loopaudit.audit.run import add, new_report
 from loopaudit.audit.run import audit as audit_paths
 from loopaudit.audit.session import FileAudit
+from loopaudit.audit.workers import Workers
 from loopaudit.config.options import Columns, Options, options_of
-from loopaudit.core.errors import InputError, UsageError
+from loopaudit.core.errors import UsageError
 from loopaudit.core.events import Level
 from loopaudit.core.report import Report
 from loopaudit.policies.contract import Mode, Policy
@@ -86,7 +87,7 @@ def replay_ray(
     if not hasattr(data, "map_batches"):
         given = [data] if isinstance(data, (str, os.PathLike)) else list(data)
         paths = [os.fspath(path) for path in given]
-        return audit_paths(paths, replace(options, columns=columns), engine=RayEngine(address, jobs))
+        return audit_paths(paths, replace(options, columns=columns), Workers(engine=RayEngine(address, jobs)))
     report = new_report(options)
     with connected(address, jobs), _in_order(data):
         for number, result in enumerate(_results(data, options, columns), start=1):
@@ -172,12 +173,8 @@ class _Audit:
 
     def _row(self, row: Mapping[str, Any]) -> FileAudit:
         layout = self.layout
-        assert layout.column is not None
-        value = row[layout.column]
-        if layout.beside and value is not None and not isinstance(value, InputError):
-            value = with_beside(row, layout.column, layout.beside)
         key = None if layout.id is None else row[layout.id]
-        return audit_row(NAMELESS if key is None or key == "" else str(key), value, self.options)
+        return audit_row(NAMELESS if key is None or key == "" else str(key), transcript_in(row, layout), self.options)
 
 
 def _named(result: FileAudit, name: str) -> FileAudit:

@@ -1,4 +1,4 @@
-"""Takes what a reader tells while it reads, and gives out firings whenever it pauses.
+"""Takes what a reader reports while it reads, and gives out firings whenever it pauses.
 
 A firing depends on the order of the records alone, never on when they came: the emitter hands
 on a batch when the next event of its agent has begun, and at a pause nothing is handed on
@@ -13,9 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loopaudit.audit.engine import MAX_FINDINGS, Replay
-from loopaudit.audit.observers import RecordedGuards
-from loopaudit.audit.session import new_replay
+from loopaudit.audit.engine import MAX_FINDINGS, Observer, Replay
+from loopaudit.audit.session import Session
 from loopaudit.audit.watch.notices import Firing, Notice
 from loopaudit.config.options import Options
 from loopaudit.core.counts import Totals, missing_needs
@@ -23,7 +22,6 @@ from loopaudit.core.events import Batch, Event
 from loopaudit.core.findings import Finding, Problem, Problems
 from loopaudit.core.report import PolicyResult
 from loopaudit.policies.contract import Policy
-from loopaudit.readers.emit import Emitter
 
 Time = str | float | None
 
@@ -59,47 +57,33 @@ class _Times:
         self._places.clear()
 
 
-class Listener:
-    """The conversations of one file, replayed as its reader tells them.
+class Listener(Session):
+    """The conversations of one file, with their firings at every pause.
 
-    ``name`` and ``shown`` may change while it listens: files are renamed. ``calls`` counts those of all
+    ``name`` and ``shown`` may change meanwhile: files are renamed. ``calls`` counts those of all
     conversations.
     """
 
     def __init__(self, name: str, shown: str, format: str, options: Options, problems: Problems) -> None:
+        super().__init__(options, problems)
         self.name = name
         self.shown = shown
         self.format = format
         self.calls = 0
-        self._options = options
-        self._problems = problems
         self._fired: list[Firing] = []
         self._notices: list[Notice] = []
         self._held: list[list[Firing]] = []
         self._crashed: set[str] = set()
         self._dropped: dict[str, int] = {}
-        self._replay: Replay | None = None
         self._times = _Times()
-        self._recorded = RecordedGuards()
-        self.emitter = Emitter(self._event, problems, failure_level=options.failure_level, on_session=self._finished)
 
-    # -- what the emitter hands on ---------------------------------------------------------
-
-    def _event(self, event: Event) -> None:
-        replay = self._replay or self._begin()
-        replay.feed(event)
-
-    def _begin(self) -> Replay:
-        options = self._options
+    def _observers(self) -> Sequence[Observer]:
         self._times = _Times()
-        self._recorded = RecordedGuards()
-        self._held = [[] for _ in options.policies]
+        self._held = [[] for _ in self.options.policies]
         self._dropped = {}
-        self._replay = new_replay(options, self.emitter.totals, (self._times, self._recorded))
-        return self._replay
+        return [self._times]
 
-    def _finished(self, session: str, totals: Totals) -> None:
-        replay = self._replay or self._begin()
+    def _ended(self, session: str, totals: Totals, replay: Replay) -> None:
         replay.flush()
         self._gather(replay, totals)
         for held, result in zip(self._held, replay.finish(totals), strict=True):
@@ -109,22 +93,20 @@ class Listener:
             elif held:
                 self._fired += held
         self.calls += totals.calls
-        self._replay = None
 
     # -- at a pause ------------------------------------------------------------------------
 
     def pause(self) -> None:
         """Let the guards see everything that is complete."""
-        replay = self._replay
-        if replay is not None:
-            replay.flush()
-            self._gather(replay, self.emitter.totals)
+        if self.replay is not None:
+            self.replay.flush()
+            self._gather(self.replay, self.emitter.totals)
 
     def take(self) -> tuple[list[Firing], list[Notice], list[Problem], int]:
         """What came since the last time: firings, notices, kept problems, and the number of damaged records."""
         fired, self._fired = self._fired, []
         notices, self._notices = self._notices, []
-        problems = self._problems
+        problems = self.problems
         kept, damaged = problems.kept, problems.damaged
         problems.clear()
         return fired, notices, kept, damaged
@@ -138,13 +120,13 @@ class Listener:
             result.findings.clear()
             self._watch_over(result)
             held = self._held[index]
-            if _lacks_essential(self._options.policies[index].policy, lacks):
+            if _lacks_essential(self.options.policies[index].policy, lacks):
                 held += fresh[: MAX_FINDINGS - len(held)]
             else:
                 lists.append(held + fresh)
                 held.clear()
-        lists.append([self._firing(finding, recorded=True) for finding in self._recorded.findings])
-        self._recorded.findings.clear()
+        lists.append([self._firing(finding, recorded=True) for finding in self.recorded.findings])
+        self.recorded.findings.clear()
         self._fired += _merged(lists)
         self._times.forget()
 

@@ -23,7 +23,7 @@ from loopaudit.audit.watch.notices import Firing
 from loopaudit.audit.watch.scanner import Seen
 from loopaudit.audit.watch.teller import Tell, Teller
 from loopaudit.config.options import Options
-from loopaudit.core.errors import LoopauditError
+from loopaudit.core.errors import LoopauditError, reason_of
 from loopaudit.core.report import FileProblem
 from loopaudit.readers.probe import Probe
 from loopaudit.readers.recognise import recognise
@@ -203,7 +203,7 @@ class Watched:
             except OSError as error:
                 self.due = False
                 self.state = "ignored"
-                self._give_up(f"cannot be read: {(error.strerror or str(error)).lower()}", None)
+                self._give_up(f"cannot be read: {reason_of(error)}", None)
         return self._feed
 
     def _close(self) -> None:

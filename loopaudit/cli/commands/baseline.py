@@ -11,7 +11,7 @@ from loopaudit.cli import options
 from loopaudit.cli import options as caching
 from loopaudit.cli import options as tables
 from loopaudit.cli.writing import report_error, report_failures
-from loopaudit.core.errors import ExitCode, UsageError
+from loopaudit.core.errors import ExitCode, UsageError, reason_of
 
 if TYPE_CHECKING:
     from loopaudit.core.report import Report
@@ -79,6 +79,7 @@ def command(
     does the text of every entry whose firings did not change.
     """
     from loopaudit.audit.run import audit
+    from loopaudit.audit.workers import Workers
     from loopaudit.cli.commands.check import day
     from loopaudit.cli.progress import Progress
     from loopaudit.config.file import NONE
@@ -118,10 +119,8 @@ def command(
         read(file)  # a wrong baseline is told before the work
     kept = caching.cache_of(cache, cache_dir, config, usual=False)
     with Progress() as progress:
-        workers = 1 if policy_file else jobs  # other processes cannot import a policy from a file
-        report = audit(
-            chosen_paths, chosen, on_found=progress.found, on_file=progress.finished, jobs=workers, cache=kept
-        )
+        workers = Workers(jobs, cache=kept, progress=progress, alone=bool(policy_file))
+        report = audit(chosen_paths, chosen, workers)
     caching.tell(kept)
     _refuse(report)
     renewal = renew(file, report, day(today), prune=prune, selected=selected, reason=reason, expires=last_day)
@@ -161,7 +160,7 @@ def _write(file: Path, renewal: Renewal) -> None:
         new.replace(file)
     except OSError as error:
         new.unlink(missing_ok=True)
-        raise UsageError(f"{file}: cannot be written: {(error.strerror or str(error)).lower()}") from None
+        raise UsageError(f"{file}: cannot be written: {reason_of(error)}") from None
     kept, written, dropped = len(before & after), len(after - before), len(before - after)
     entries = some(len(after), "entry", "entries")
     changes = f"{written} written, {kept} kept, {dropped} dropped or replaced"

@@ -8,7 +8,7 @@ import typer
 
 from loopaudit.cli import options
 from loopaudit.cli import options as caching
-from loopaudit.core.errors import UsageError
+from loopaudit.core.errors import UsageError, reason_of
 
 ACTIONS = ("info", "dir", "clear")
 
@@ -47,6 +47,6 @@ def command(
         try:
             store.clear()
         except OSError as error:
-            raise UsageError(f"{folder}: cannot be emptied: {(error.strerror or str(error)).lower()}") from None
+            raise UsageError(f"{folder}: cannot be emptied: {reason_of(error)}") from None
     what = f"{size.results:,} result{'' if size.results == 1 else 's'}, {size.bytes / (1 << 20):,.1f} MiB"
     typer.echo(f"{folder}: {'removed ' if chosen == 'clear' else ''}{what}")

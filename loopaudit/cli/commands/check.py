@@ -121,16 +121,18 @@ def command(
     Without paths it checks what the configuration names. Prints what failed, why, and the
     command that accepts it. Never asks and changes nothing.
     """
+    from loopaudit.audit.workers import Workers
     from loopaudit.cli.outputs import outputs, write_step_summary
     from loopaudit.cli.progress import Progress
     from loopaudit.config.actions import lowest_action
     from loopaudit.config.file import NONE
-    from loopaudit.gate.check import Commands, check
+    from loopaudit.gate.baseline_file import read
+    from loopaudit.gate.check import check
+    from loopaudit.gate.inputs import Inputs
     from loopaudit.reports.kit.check_page import check_page
     from loopaudit.reports.kit.page.show import show
 
     config = options.load_config(config_file, no_config, policy_file) or NONE
-    whole = not paths
     chosen_paths = paths or list(config.paths)
     if not chosen_paths and not config.expect:
         raise UsageError("no transcript given", hint="name files or folders, or set `paths` in a configuration")
@@ -153,28 +155,22 @@ def command(
     limits = _limits(context, config)
     lowest_action(limits.fail_on)
     targets = outputs(report if report is not None else config.reports)
-    commands = Commands(
-        check="loopaudit check" + options.repeated(context, [*context.params]),
-        options=options.repeated(context, options.REPLAY_NAMES),
-        baseline_options=f" -o{options.repeated(context, ['baseline']).partition('--baseline')[2]}" if baseline else "",
-    )
     kept = caching.cache_of(cache, cache_dir, config, usual=False)
+    file = baseline or config.baseline
+    given = Inputs(
+        limits,
+        read(file) if file is not None else None,
+        day(today),
+        whole=not paths,
+        all_policies=not policy,
+        given={
+            p.name: text for p in context.command.params if p.name and (text := options.repeated(context, [p.name]))
+        },
+        replay=options.repeated(context, options.REPLAY_NAMES),
+    )
     with Progress() as progress:
-        result = check(
-            chosen_paths,
-            chosen,
-            config,
-            limits,
-            baseline or config.baseline,
-            day(today),
-            whole=whole,
-            all_policies=not policy,
-            commands=commands,
-            jobs=1 if policy_file else jobs,  # other processes cannot import a policy from a file
-            cache=kept,
-            on_found=progress.found,
-            on_file=progress.finished,
-        )
+        workers = Workers(jobs, cache=kept, progress=progress, alone=bool(policy_file))
+        result = check(chosen_paths, chosen, config, given, workers)
     caching.tell(kept)
     taken = any(target.file is None for target in targets)
     show(lambda columns: check_page(result, columns), sys.stderr if taken else sys.stdout, width=width)

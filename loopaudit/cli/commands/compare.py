@@ -79,6 +79,7 @@ def command(
     Shows for each policy the loops it caught and missed, how late, what it would have avoided,
     and how often it was wrong, beside a plain step limit that intervenes as often.
     """
+    from loopaudit.audit.workers import Workers
     from loopaudit.cli.progress import Progress
     from loopaudit.compare.comparison import ordered
     from loopaudit.compare.prices import load_prices
@@ -121,13 +122,9 @@ def command(
         result = compare(
             paths,
             chosen,
+            Workers(jobs, workers, kept, progress, alone=bool(policy_file)),
             labels=load_labels(labels) if labels is not None else None,
             prices=load_prices(prices) if prices is not None else None,
-            on_found=progress.found,
-            on_file=progress.finished,
-            jobs=1 if policy_file else jobs,  # other processes cannot import a policy from a file
-            engine=workers,
-            cache=kept,
         )
     caching.tell(kept)
     if explain is not None:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from loopaudit.cli import options
-from loopaudit.core.errors import UsageError
+from loopaudit.core.errors import UsageError, reason_of
 
 
 def command(
@@ -64,7 +64,7 @@ def command(
                     done = convert(source, reader, out, transform)
                 part.replace(target)
             except OSError as error:
-                raise UsageError(f"{output}: cannot be written: {(error.strerror or str(error)).lower()}") from None
+                raise UsageError(f"{output}: cannot be written: {reason_of(error)}") from None
             finally:
                 part.unlink(missing_ok=True)
         damaged = source.problems.damaged

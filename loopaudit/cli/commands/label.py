@@ -46,6 +46,7 @@ def command(
     from pathlib import Path
 
     from loopaudit.audit.run import audit
+    from loopaudit.audit.workers import Workers
     from loopaudit.cli.progress import Progress
     from loopaudit.hindsight.labels import label_document
 
@@ -73,15 +74,7 @@ def command(
     with Progress() as progress:
         # No policy is replayed: hindsight alone fills in the labels.
         watched = replace(chosen, policies=(), ledger=True)
-        result = audit(
-            paths,
-            watched,
-            on_found=progress.found,
-            on_file=progress.finished,
-            jobs=jobs,
-            engine=workers,
-            cache=kept,
-        )
+        result = audit(paths, watched, Workers(jobs, workers, kept, progress))
     caching.tell(kept)
     report_failures(result)
     if result.transcripts:

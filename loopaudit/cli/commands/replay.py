@@ -77,6 +77,7 @@ def command(
     if summary and full:
         raise UsageError("--summary and --full exclude each other")
     from loopaudit.audit.run import audit
+    from loopaudit.audit.workers import Workers
     from loopaudit.cli.outputs import gate, outputs, write_step_summary
     from loopaudit.cli.progress import Progress
 
@@ -103,15 +104,7 @@ def command(
     kept = caching.cache_of(cache, cache_dir, config)
     workers = engines.engine_of(engine, ray_address, jobs, policy_file)
     with Progress() as progress:
-        result = audit(
-            paths,
-            chosen,
-            on_found=progress.found,
-            on_file=progress.finished,
-            jobs=1 if policy_file else jobs,  # other processes cannot import a policy from a file
-            engine=workers,
-            cache=kept,
-        )
+        result = audit(paths, chosen, Workers(jobs, workers, kept, progress, alone=bool(policy_file)))
     caching.tell(kept)
     detail = "summary" if summary else "full" if full else "normal"
     for target in targets:

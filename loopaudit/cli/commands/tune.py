@@ -48,6 +48,7 @@ def command(
     Reads each file once, however many settings there are. Shows the settings that no other
     beats in loops caught and wrong interventions, and the lines for loopaudit.toml.
     """
+    from loopaudit.audit.workers import Workers
     from loopaudit.cli.progress import Progress
     from loopaudit.compare.tune import config_lines, sweep
     from loopaudit.hindsight.labels import load_labels
@@ -81,10 +82,8 @@ def command(
             parameters or (),
             paths,
             chosen,
+            Workers(jobs, progress=progress, alone=bool(policy_file)),
             labels=load_labels(labels) if labels is not None else None,
-            on_found=progress.found,
-            on_file=progress.finished,
-            jobs=1 if policy_file else jobs,  # other processes cannot import a policy from a file
         )
     lines = config_lines(result)
     comparing.write_all(

@@ -117,6 +117,15 @@ def with_beside(row: Row, column: str, beside: Sequence[str]) -> dict[str, Any]:
     return {name: row[name] for name in (*beside, column)}
 
 
+def transcript_in(row: Row, layout: Layout) -> Any:
+    """What a row holds that is one transcript; ``None`` or an ``InputError`` where there is none."""
+    assert layout.column is not None
+    value = row[layout.column]
+    if layout.beside and value is not None and not isinstance(value, InputError):
+        return with_beside(row, layout.column, layout.beside)
+    return value
+
+
 def _names_rows(column: str, kinds: Mapping[str, Kind], peek: Peek) -> bool:
     """Whether a column has another value in each of the first rows."""
     if kinds.get(column) not in ("text", "number"):

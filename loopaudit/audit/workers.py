@@ -1,0 +1,85 @@
+"""How the inputs of a run are worked on, whatever is done with them; the report depends on none of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Final
+
+from loopaudit.audit.inputs.model import Found, Input
+from loopaudit.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from loopaudit.audit.cache.cache import Cache
+    from loopaudit.audit.pool import Engine
+
+SMALL: Final = 64 << 20
+"""Bytes of input below which starting processes costs more than it saves."""
+
+
+class Progress:
+    """What a run reports while it works. This one shows nothing."""
+
+    counts_bytes = False
+    """Whether :meth:`read` is to be called; asked for when everything was found, because it slows reading."""
+
+    def found(self, found: Found) -> None:
+        """Everything was found that there is to read."""
+
+    def read(self, size: int) -> None:
+        """``size`` bytes of the current input were read, by this process."""
+
+    def finished(self, item: Input) -> None:
+        """An input is finished, or was taken from the cache; several at a time may be under way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Workers:
+    """What works on the inputs of a run, what it knows already, and who watches.
+
+    ``jobs`` is the number of processes; ``None`` takes one for small work and else as many
+    as there are cores. ``engine`` works elsewhere instead, and ``jobs`` does not count then.
+    ``cache`` has results of earlier runs. ``stream`` is read where standard input is named.
+    ``alone`` keeps all work in this process: others could not import policies that come from a file.
+    """
+
+    jobs: int | None = 1
+    engine: Engine | None = None
+    cache: Cache | None = None
+    progress: Progress = Progress()  # noqa: RUF009 - it has no state
+    stream: IO[bytes] | None = None
+    alone: bool = False
+
+    def engine_for(self, inputs: Sequence[Input]) -> Engine | None:
+        """What works on the inputs beside this process; ``None`` if this process does it all.
+
+        Raises:
+            UsageError: another engine than this machine's processes is to read standard input.
+        """
+        from_pipe = any(item.path is None and item.url is None for item in inputs)
+        if self.engine is not None:
+            if from_pipe:
+                raise UsageError(
+                    "standard input cannot be read on other machines", hint="save it to a file, or leave out --engine"
+                )
+            return self.engine if inputs else None
+        if self.alone or len(inputs) < 2 or from_pipe:
+            return None
+        jobs = default_jobs(sum(item.size for item in inputs)) if self.jobs is None else self.jobs
+        if jobs == 1:
+            return None
+        from loopaudit.audit.pool import processes  # brings in multiprocessing
+
+        return processes(jobs)
+
+
+ONE_PROCESS: Final = Workers()
+"""This process, with no cache and nobody who watches."""
+
+
+def default_jobs(total_bytes: int) -> int:
+    """How many processes are used where the user does not say: one for small work."""
+    if total_bytes < SMALL:
+        return 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -38,7 +38,7 @@ from loopaudit.core.report import PolicyResult, Report, TranscriptResult
 from loopaudit.policies.contract import Selected
 from loopaudit.readers.registry import readers
 from loopaudit.reports.comparison.explain import explain
-from loopaudit.reports.comparison.json_shape import comparison_json
+from loopaudit.reports.json_v1.comparison import comparison_json
 from loopaudit.reports.registry import reports
 from tests.cli.test_program import CATCH, ROOT, SAMPLES, run
 from tests.corpus import CORPUS

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from loopaudit.core.json import plain
 from loopaudit.core.report import Report
 from loopaudit.reports.formats import parquet
-from loopaudit.reports.kit import json_shape as shape
+from loopaudit.reports.json_v1.report import placed_findings
 from loopaudit.version import __version__
 from tests.places import ROOT
 from tests.reports import sample
@@ -36,10 +36,10 @@ def table(report: Report) -> Any:
 @given(reports())
 def test_any_report_has_a_row_for_each_finding(report: Report) -> None:
     rows = table(report).to_pylist()
-    lines = list(shape.finding_lines(report))
-    assert [(row["action"], row["policy"], row["recorded"]) for row in rows] == [
-        (line["action"], plain(parquet.text.visible(line["policy"])), line["recorded"]) for line in lines
+    findings = [
+        (f.action.slug, plain(parquet.text.visible(f.policy)), head.recorded) for head, f in placed_findings(report)
     ]
+    assert [(row["action"], row["policy"], row["recorded"]) for row in rows] == findings
     for row in rows:
         assert row["call"] is None or row["call"] > 0
         assert not any(set(value) & set("\x00\x1b\x9b\u202e") for value in row.values() if isinstance(value, str))

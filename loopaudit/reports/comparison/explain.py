@@ -13,7 +13,7 @@ from loopaudit.hindsight.catches import acts, caught, first_call
 from loopaudit.reports.kit import wording
 from loopaudit.reports.kit.page import cells
 from loopaudit.reports.kit.page.page import Page, Span
-from loopaudit.reports.kit.policy_sums import names_of
+from loopaudit.reports.kit.policy_sums import call_count, names_of
 
 LABEL = 12
 """Cells of the labels."""
@@ -32,12 +32,12 @@ def explain(comparison: Comparison, label: str, call: int, width: int) -> Page:
     names = names_of(report)
     told = 0
     for name, result in zip(names, report.transcripts, strict=True):
-        if 1 <= call <= int(result.counts.get("calls") or 0):
+        if 1 <= call <= call_count(result):
             policy = next(p for p in result.policies if p.label == label)
             _transcript(page, comparison, result, policy, name, call)
             told += 1
     if not told:
-        most = max((int(t.counts.get("calls") or 0) for t in report.transcripts), default=0)
+        most = max(map(call_count, report.transcripts), default=0)
         raise UsageError(f"--explain: no transcript has a call {call}", hint=f"the longest has {most:,} calls")
     return page
 

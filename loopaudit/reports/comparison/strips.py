@@ -11,7 +11,7 @@ from loopaudit.hindsight.catches import is_loop
 from loopaudit.reports.kit import wording
 from loopaudit.reports.kit.page import cells, lanes
 from loopaudit.reports.kit.page.page import Line, Page, Span
-from loopaudit.reports.kit.policy_sums import firings_of, names_of
+from loopaudit.reports.kit.policy_sums import call_count, firings_of, names_of
 
 
 def strips(page: Page, comparison: Comparison, rows: Sequence[Row], most: int) -> None:
@@ -25,7 +25,7 @@ def strips(page: Page, comparison: Comparison, rows: Sequence[Row], most: int) -
     for i in sorted(told):
         page.blank()
         transcript = report.transcripts[i]
-        calls = wording.some(int(transcript.counts.get("calls") or 0), "call")
+        calls = wording.some(call_count(transcript), "call")
         loops = wording.some(sum(map(is_loop, transcript.episodes)), "loop")
         page.add(
             Span(cells.fit(names[i], page.width - 30, "tail"), "title"), Span(f"  {calls}, {loops}", "dim"), tail=False

@@ -8,6 +8,7 @@ from loopaudit.core.errors import ExitCode
 from loopaudit.core.report import Check, GateResult, Report
 from loopaudit.reports.kit import wording
 from loopaudit.reports.kit.page.page import Page, Span
+from loopaudit.reports.kit.rows import run_facts
 
 MOST: Final = 200
 """Failed checks that are shown."""
@@ -41,10 +42,10 @@ def check_page(report: Report, width: int) -> Page:
     page = Page(width)
     page.add(Span("loopaudit", "title"), Span(f" {report.version}  check", "dim"))
     labels = [policy.label for policy in report.policies]
-    calls = sum(int(t.counts.get("calls") or 0) for t in report.transcripts)
+    run = run_facts(report)
     facts = {
         "policies": wording.some_of(labels, 60) or "none",
-        "read": f"{wording.some(len(report.transcripts), 'transcript')}, {wording.some(calls, 'call')}",
+        "read": f"{wording.some(run.transcripts, 'transcript')}, {wording.some(run.calls, 'call')}",
     }
     for label, text in facts.items():
         page.wrapped(text, first=[Span(f"{label:<{LABEL}}", "head")], indent=2)

@@ -42,6 +42,16 @@ class Score:
     dropped: int = 0
     lacking: dict[PolicyStatus, int] = field(default_factory=dict)
 
+    @property
+    def avoided(self) -> int:
+        """Calls that did not happen under it."""
+        return self.blocked + self.after_stop
+
+    @property
+    def grade_sums(self) -> tuple[int, int, int]:
+        """Numbers of good, wrong and undecided firings."""
+        return sum(self.good.values()), sum(self.bad.values()), sum(self.open.values())
+
 
 def scores(transcripts: Iterable[TranscriptResult], *, enforced: bool) -> list[Score]:
     """A score for each policy, summed over the transcripts, in the order of the policies."""
@@ -96,7 +106,12 @@ def _add(counts: dict[str, int], more: dict[str, int]) -> None:
 
 def graded(transcript: TranscriptResult) -> bool:
     """Whether hindsight looked at a transcript: then every call has a class."""
-    return bool(transcript.classes or transcript.episodes or not transcript.counts.get("calls"))
+    return bool(transcript.classes or transcript.episodes or not call_count(transcript))
+
+
+def call_count(transcript: TranscriptResult) -> int:
+    """How many calls a transcript has, 0 where that is not recorded."""
+    return int(transcript.counts.get("calls") or 0)
 
 
 def loops_of(transcript: TranscriptResult) -> int:

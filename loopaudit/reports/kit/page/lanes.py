@@ -15,6 +15,7 @@ from loopaudit.core.findings import Action, Episode, Finding
 from loopaudit.core.report import TranscriptResult
 from loopaudit.hindsight.catches import is_loop
 from loopaudit.reports.kit.page.page import Line, Span
+from loopaudit.reports.kit.policy_sums import call_count
 
 MARKS: Final[Mapping[Action, str]] = {
     Action.OBSERVE: "o",
@@ -58,7 +59,7 @@ def scale(calls: int, width: int) -> Scale:
 
 def calls_of(result: TranscriptResult) -> int:
     """The largest call number that the lanes of a transcript must reach."""
-    numbers = [int(result.counts.get("calls") or 0)]
+    numbers = [call_count(result)]
     numbers += [f.calls[1] for policy in result.policies for f in policy.findings]
     numbers += [f.calls[1] for f in result.recorded]
     numbers += [episode.last_call for episode in result.episodes]

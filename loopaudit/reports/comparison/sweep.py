@@ -37,12 +37,12 @@ def sweep_page(
     card = comparison.scorecard
     enforced = report.mode == "enforced"
     page.add(Span(f"Tuning {policy}", "title"), Span(f"  loopaudit {report.version}", "dim"))
-    said = (
+    summary = (
         f"{wording.some(len(settings), 'setting')} over {wording.some(card.transcripts, 'transcript')}, "
         f"{wording.some(card.calls, 'call')}, {wording.some(card.loops, 'loop')} "
         f"{'labelled' if comparison.judged_by == 'labels' else 'found in hindsight'}; {report.mode} mode"
     )
-    page.wrapped(said, indent=2)
+    page.wrapped(summary, indent=2)
     page.blank()
     if not card.transcripts:
         page.wrapped("No transcript to tune on.", "doubt")

@@ -16,7 +16,6 @@ from loopaudit.core.findings import Action, Episode, Finding, Grade
 from loopaudit.core.report import PolicyInfo, PolicyResult, Report, TranscriptResult
 from loopaudit.hindsight.catches import caught, is_loop
 from loopaudit.reports.kit import wording
-from loopaudit.reports.kit.check_page import told, where
 from loopaudit.reports.kit.page.lanes import calls_of
 from loopaudit.reports.kit.policy_sums import Score, graded, names_of, scores
 from loopaudit.reports.kit.rows import run_facts, worst
@@ -159,14 +158,14 @@ def _gate(report: Report) -> Json | None:
     failed = gate.failed
     rows = []
     for check in failed[:MAX_CHECKS]:
-        place = where(check)
+        place = wording.check_place(check)
         rows.append(
             [
                 check.kind,
                 wording.words(check.status),
                 shown(place[0] if place else ""),
                 shown(check.policy),
-                shown(told(check)),
+                shown(wording.describe_check(check)),
             ]
         )
     return {"checks": len(gate.checks), "failed": len(failed), "rows": rows}

@@ -10,7 +10,6 @@ from loopaudit.core.report import Report, TranscriptResult
 from loopaudit.core.text import markdown, markdown_code
 from loopaudit.hindsight.catches import is_loop
 from loopaudit.reports.kit import wording
-from loopaudit.reports.kit.check_page import told
 from loopaudit.reports.kit.policy_sums import Score, names_of, scores
 from loopaudit.reports.kit.rows import FiringRows, firing_rows, first_rows, is_notable, run_facts, transcript_rows
 
@@ -92,7 +91,7 @@ def _gate(report: Report) -> Iterator[str]:
                 markdown(check.policy, 80),
                 check.kind,
                 wording.words(check.status),
-                markdown(told(check), 800),
+                markdown(wording.describe_check(check), 800),
             )
         )
 
@@ -105,7 +104,7 @@ def _failures(report: Report) -> Iterator[str]:
             yield f"- {markdown_code(failure.path)}: {markdown(failure.message)}{hint}\n"
     if report.internal:
         yield f"\n## {wording.some(len(report.internal), 'internal failure')}\n\n"
-        yield from (f"- {markdown(said)}\n" for said in report.internal)
+        yield from (f"- {markdown(message)}\n" for message in report.internal)
     if report.ignored:
         yield f"\nFiles passed over: {', '.join(map(markdown, run_facts(report).ignored))}.\n"
 

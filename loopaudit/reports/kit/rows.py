@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from loopaudit.core.findings import Action, Finding
-from loopaudit.core.report import PolicyStatus, Report, TranscriptResult
+from loopaudit.core.report import Check, PolicyStatus, Report, TranscriptResult
 from loopaudit.reports.kit import wording
 from loopaudit.reports.kit.fold import Row, chosen, fold, merge
 from loopaudit.reports.kit.policy_sums import call_count, firings_of, graded, loops_of, names_of
@@ -62,8 +62,8 @@ class TranscriptRow:
 
     ``calls`` and ``failed`` are ``None`` where they are not recorded, ``loops`` where hindsight
     was not asked. ``worst`` is the strongest action of any policy, ALLOW where none fired.
-    ``by_policy`` has the policies by label, in their order. ``is_notable`` tells whether there is anything
-    to say beyond the counts.
+    ``by_policy`` has the policies by label, in their order. ``is_notable`` is true where there
+    is more than counts.
     """
 
     name: str
@@ -110,7 +110,7 @@ def worst(transcript: TranscriptResult) -> Action:
 
 
 def is_notable(transcript: TranscriptResult) -> bool:
-    """Whether a transcript has anything to tell beyond its counts."""
+    """Whether a transcript has more than counts: firings, loops, problems or a crash."""
     return bool(
         firings_of(transcript)
         or transcript.episodes
@@ -149,3 +149,10 @@ def firing_rows(transcript: TranscriptResult, most: int) -> FiringRows:
     shown, hidden = chosen(rows, most)
     dropped = sum(policy.dropped for policy in transcript.policies)
     return FiringRows(rows, shown, sum(row.times for row in rows), sum(row.times for row in hidden) + dropped)
+
+
+def failed_checks(report: Report) -> list[Check]:
+    """The failed checks without those of the baseline that are about firings of today: these are issues already."""
+    if report.gate is None:
+        return []
+    return [check for check in report.gate.failed if check.kind != "baseline" or not check.calls]

@@ -49,8 +49,8 @@ def file_failures(page: Page, report: Report, limits: Limits) -> None:
         page.blank()
         page.add(Span(f"{wording.some(len(report.failures), 'input')} could not be audited", "error"))
         for failure in report.failures[:most]:
-            said = failure.message if failure.path in failure.message else f"{failure.path}: {failure.message}"
-            page.wrapped(said, indent=2, most=0 if limits.wrap else 3)
+            message = failure.message if failure.path in failure.message else f"{failure.path}: {failure.message}"
+            page.wrapped(message, indent=2, most=0 if limits.wrap else 3)
             if failure.hint:
                 page.wrapped(failure.hint, "dim", indent=4)
         _more(page, len(report.failures) - most, "--report json")

@@ -13,7 +13,7 @@ from benchmarks.pipeline import DATA
 from benchmarks.timing import Ratio, ratios
 from loopaudit.api import replay
 from loopaudit.core.report import Report
-from loopaudit.reports.kit import json_shape as shape
+from loopaudit.reports.formats import jsonl
 from loopaudit.reports.registry import reports
 
 FINDINGS = 1000
@@ -53,7 +53,7 @@ def example() -> Report:
 def measure(*, quick: bool) -> dict[str, Ratio]:
     """Ratios per kind of report, every finding shown where the report can."""
     report = example()
-    dictionaries = list(shape.finding_lines(report))
+    dictionaries = list(map(orjson.loads, jsonl.render(report, {}).splitlines()))
     variants: dict[str, Callable[[], object]] = {"floor": lambda: many(dictionaries)}
     for reporter in reports().all():
         variants[reporter.id] = partial(reporter.render, report, {})

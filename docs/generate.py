@@ -1,16 +1,25 @@
-"""Writes the generated pages: ``python -m docs.generate`` (``make docs``).
+"""Writes the generated pages and the JSON Schemas of the reports: ``python -m docs.generate`` (``make docs``).
 
 A test compares what this makes with what is committed, so that no page can go stale.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+from msgspec.json import schema_components
 
 from loopaudit.cli.catalogue import formats_page, policies_page, policy_page
 from loopaudit.policies.registry import policies
+from loopaudit.reports.json_v1 import comparison, report
 
 DOCS = Path(__file__).parent
+SCHEMAS = DOCS.parent / "loopaudit" / "reports" / "schemas"
+REFERENCE = "#/$defs/{name}"
 
 
 def pages() -> dict[Path, str]:
@@ -18,7 +27,43 @@ def pages() -> dict[Path, str]:
     made = {DOCS / "policies" / f"{policy.id}.md": policy_page(policy) for policy in policies().all()}
     made[DOCS / "policies" / "README.md"] = policies_page()
     made[DOCS / "formats.md"] = formats_page()
+    made[SCHEMAS / "report-v1.json"] = schema("report", report.Document, report.FindingLine, report.WatchLine)
+    made[SCHEMAS / "comparison-v1.json"] = schema("comparison", comparison.Document, comparison.Sweep)
     return made
+
+
+def schema(name: str, root: type[Struct], *others: type[Struct]) -> str:
+    """The JSON Schema of a document, with everything it refers to and ``others`` under ``$defs``."""
+    _, types = schema_components((root, *others), ref_template=REFERENCE)
+    described = types.pop(root.__name__)
+    made = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:loopaudit:{name}:1",
+        **described,
+        "title": f"loopaudit {name}, version 1",
+        "$defs": {_snake_case(type_name): definition for type_name, definition in types.items()},
+    }
+    return json.dumps(_adapted(made), indent=2, ensure_ascii=False) + "\n"
+
+
+def _adapted(node: Any) -> Any:
+    """Names of definitions in snake case, descriptions on one line, and said of every object whether it is open."""
+    if isinstance(node, list):
+        return [_adapted(child) for child in node]
+    if not isinstance(node, dict):
+        return node
+    made = {key: _adapted(child) for key, child in node.items()}
+    if isinstance(made.get("$ref"), str):
+        made["$ref"] = REFERENCE.format(name=_snake_case(made["$ref"].rpartition("/")[2]))
+    if isinstance(made.get("description"), str):
+        made["description"] = " ".join(made["description"].split())
+    if made.get("type") == "object":
+        made.setdefault("additionalProperties", True)
+    return made
+
+
+def _snake_case(name: str) -> str:
+    return re.sub("(?<!^)(?=[A-Z])", "_", name).lower()
 
 
 def main() -> None:

@@ -114,10 +114,10 @@ class ExpectationItem(pytest.Item):
         if not excinfo.errisinstance(UnmetExpectationError):
             return str(super().repr_failure(excinfo))
         from loopaudit.core.text import visible
-        from loopaudit.reports.kit.check_page import told
+        from loopaudit.reports.kit.wording import describe_check
 
         place = f"{self.check.source}: " if self.check.source else ""
-        return visible(f"{place}{told(self.check)}")
+        return visible(f"{place}{describe_check(self.check)}")
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """The place in the file of expectations; the line from 0."""

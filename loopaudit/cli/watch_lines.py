@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 
 from loopaudit.audit.watch.notices import Firing, Notice, Summary
 from loopaudit.core.events import seconds
 from loopaudit.core.json import dumps
 from loopaudit.policies.contract import Mode
-from loopaudit.reports.kit import json_shape as shape
+from loopaudit.reports.json_v1.report import line_head, watch_line
 from loopaudit.reports.kit import wording
 from loopaudit.reports.kit.page import cells
 from loopaudit.reports.kit.page.page import Page, Span
@@ -60,18 +60,9 @@ def time_of(at: str | float | None, *, is_short: bool = False) -> str:
 
 def firing_json(firing: Firing, mode: Mode) -> bytes:
     """The line that ``replay --report jsonl`` writes for this finding, and ``at``: its recorded time."""
-    line: dict[str, Any] = {
-        "schema": shape.FINDING,
-        "version": shape.VERSION,
-        "path": firing.path,
-        "format": firing.format,
-        "session": firing.finding.session,
-        "mode": mode,
-        "recorded": firing.recorded,
-        **shape.finding(firing.finding),
-        "at": firing.at,
-    }
-    return dumps(line)
+    session = firing.finding.session
+    head = line_head(firing.path, firing.format, session, mode, recorded=firing.recorded)
+    return dumps(watch_line(head, firing.finding, firing.at))
 
 
 def notice_lines(notice: Notice) -> str:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, Final
 
+import msgspec
 import orjson
 
 from loopaudit.core import regex, text
@@ -59,19 +60,25 @@ MAX_DEPTH: Final = 32
 
 
 def dumps(value: Any, *, indent: bool = False) -> bytes:
-    """A value of the shape as UTF-8 JSON, one line feed at its end.
+    """A value as UTF-8 JSON, one line feed at its end; structs are objects of their fields, in order.
 
     Characters that act on a terminal are written as escapes; what JSON cannot hold (lone
     surrogates, infinities, values of other types) is replaced.
     """
     option = orjson.OPT_APPEND_NEWLINE | (orjson.OPT_INDENT_2 if indent else 0)
     try:
-        document = orjson.dumps(value, option=option)
+        document = orjson.dumps(value, default=_fields, option=option)
     except (TypeError, ValueError, RecursionError):
         document = orjson.dumps(plain(value), option=option)
     if document.isascii() and b"\x7f" not in document and b"##[" not in document:
         return document
     return text.json_document(document.decode()).encode()
+
+
+def _fields(value: object) -> dict[str, Any]:
+    if isinstance(value, msgspec.Struct):
+        return msgspec.structs.asdict(value)
+    raise TypeError(type(value).__name__)
 
 
 def plain(value: Any, depth: int = 0) -> Any:
@@ -86,6 +93,8 @@ def plain(value: Any, depth: int = 0) -> Any:
         return value if math.isfinite(value) else None
     if isinstance(value, (bytes, bytearray)):
         return value.hex()
+    if isinstance(value, msgspec.Struct):
+        value = _fields(value)
     if depth < MAX_DEPTH and isinstance(value, Mapping):
         return {str(plain(str(key))): plain(item, depth + 1) for key, item in value.items()}
     if depth < MAX_DEPTH and isinstance(value, (list, tuple)):

@@ -41,7 +41,7 @@ from loopaudit.hindsight.labels import LabelledTranscript, Labels, judge_of
 from loopaudit.policies.contract import Selected
 from loopaudit.readers.registry import readers
 from loopaudit.reports.comparison.explain import explain
-from loopaudit.reports.comparison.json_shape import comparison_json
+from loopaudit.reports.json_v1.comparison import comparison_json
 from loopaudit.reports.registry import reports
 from tests.audit.test_pool import Names
 from tests.cli.test_program import CATCH, run

@@ -23,8 +23,8 @@ from loopaudit.compare.run import compare
 from loopaudit.config.options import Options
 from loopaudit.config.selection import select
 from loopaudit.core.errors import UsageError
-from loopaudit.reports.comparison.json_shape import comparison_json
 from loopaudit.reports.formats.json import REPORTER
+from loopaudit.reports.json_v1.comparison import comparison_json
 from tests.cli.test_program import CATCH, run
 from tests.places import SAMPLES
 

@@ -14,7 +14,7 @@ from loopaudit.reports.comparison.compose import compose
 from loopaudit.reports.comparison.csv import comparison_csv, csv_cell
 from loopaudit.reports.comparison.differences import folded
 from loopaudit.reports.comparison.explain import explain
-from loopaudit.reports.comparison.json_shape import comparison_json
+from loopaudit.reports.json_v1.comparison import comparison_json
 from loopaudit.reports.kit.page import cells
 from tests.compare.made import OPEN, WRONG, ByIdleness, comparison, fire, loop, policy, transcript
 from tests.reports.sample import HOSTILE

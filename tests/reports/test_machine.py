@@ -19,6 +19,7 @@ from loopaudit.reports.formats import json as json_report
 from loopaudit.reports.formats import jsonl as jsonl_report
 from tests.places import DOCS
 from tests.reports import sample
+from tests.reports.gated import checked
 from tests.reports.strategies import reports
 from tests.reports.test_terminal import CASES
 
@@ -61,6 +62,34 @@ def test_samples_keep_the_schema(name: str) -> None:
     DOCUMENT.validate(document(report))
     for line in lines(report):
         LINE.validate(line)
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (["version"], 2),
+        (["replay", "mode"], "dry"),
+        (["transcripts", 0, "counts", "calls"], -1),
+        (["transcripts", 0, "counts", "batches"], 1),
+        (["transcripts", 0, "policies", 0, "status"], "fine"),
+        (["transcripts", 0, "policies", 0, "by_rule"], {"repeat": None}),
+        (["transcripts", 0, "policies", 0, "findings", 0, "action"], "allow"),
+        (["transcripts", 0, "policies", 0, "findings", 0, "call"], 0),
+        (["transcripts", 0, "policies", 0, "findings", 0, "baseline_state"], ""),
+        (["transcripts", 0, "episodes", 0, "unit"], "ls"),
+        (["gate", "checks", 0, "kind"], "wish"),
+        (["failed_inputs"], None),
+    ],
+)
+def test_the_schema_refuses_what_no_report_says(place: list[str | int], value: object) -> None:
+    made = document(checked())
+    DOCUMENT.validate(made)
+    *parents, name = place
+    inner: Any = made
+    for step in parents:
+        inner = inner[step]
+    inner[name] = value
+    assert not DOCUMENT.is_valid(made)
 
 
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -17,7 +17,8 @@ from loopaudit.core import text
 from loopaudit.core.json import plain
 from loopaudit.core.report import Report
 from loopaudit.reports.formats import parquet
-from loopaudit.reports.kit import json_shape as shape
+from loopaudit.reports.json_v1.report import placed_findings
+from loopaudit.reports.kit.finding_rows import COLUMNS
 from loopaudit.version import __version__
 from tests.places import ROOT
 from tests.reports import sample
@@ -38,10 +39,8 @@ def table(report: Report) -> Any:
 @pytest.mark.slow
 def test_any_report_has_a_row_for_each_finding(report: Report) -> None:
     rows = table(report).to_pylist()
-    lines = list(shape.finding_lines(report))
-    assert [(row["action"], row["policy"], row["recorded"]) for row in rows] == [
-        (line["action"], plain(text.visible(line["policy"])), line["recorded"]) for line in lines
-    ]
+    findings = [(f.action.slug, plain(text.visible(f.policy)), head.recorded) for head, f in placed_findings(report)]
+    assert [(row["action"], row["policy"], row["recorded"]) for row in rows] == findings
     for row in rows:
         assert row["call"] is None or row["call"] > 0
         assert not any(set(value) & set("\x00\x1b\x9b\u202e") for value in row.values() if isinstance(value, str))
@@ -49,7 +48,7 @@ def test_any_report_has_a_row_for_each_finding(report: Report) -> None:
 
 def test_columns_have_types_and_the_file_says_what_made_it() -> None:
     found = table(sample.report(sample.looping()))
-    assert found.schema.names == list(parquet.COLUMNS)
+    assert found.schema.names == list(COLUMNS)
     types = {field.name: str(field.type) for field in found.schema}
     assert (types["call"], types["good"], types["evidence"], types["message"]) == (
         "int64", "bool", "list<element: int64>", "string",

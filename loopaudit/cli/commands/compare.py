@@ -88,7 +88,7 @@ def command(
     from loopaudit.reports.comparison.compose import compose
     from loopaudit.reports.comparison.csv import comparison_csv
     from loopaudit.reports.comparison.explain import explain as explained
-    from loopaudit.reports.comparison.json_shape import comparison_json
+    from loopaudit.reports.json_v1.comparison import comparison_json
     from loopaudit.reports.kit.page.show import show
 
     config = options.load_config(config_file, no_config, policy_file)

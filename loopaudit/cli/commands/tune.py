@@ -52,8 +52,9 @@ def command(
     from loopaudit.cli.progress import Progress
     from loopaudit.compare.tune import config_lines, sweep
     from loopaudit.hindsight.labels import load_labels
+    from loopaudit.reports.comparison.csv import sweep_csv
     from loopaudit.reports.comparison.sweep import sweep_page
-    from loopaudit.reports.comparison.sweep_files import sweep_csv, sweep_json
+    from loopaudit.reports.json_v1.comparison import sweep_json
 
     config = options.load_config(config_file, no_config, policy_file)
     paths = options.paths_of(paths, config)

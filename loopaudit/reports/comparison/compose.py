@@ -38,7 +38,7 @@ def compose(
     by = "people's labels" if comparison.judged_by == "labels" else "hindsight: the recording itself"
     page.wrapped(by, "dim", first=[Span(f"{'judged by':<{overview.LABEL}}", "head")], indent=2)
     page.blank()
-    page.wrapped(_said(comparison), "strong")
+    page.wrapped(_summary(comparison), "strong")
     if card.transcripts and chosen:
         page.blank()
         left = len(card.cards) - len(chosen)
@@ -56,17 +56,17 @@ def compose(
     return page
 
 
-def _said(comparison: Comparison) -> str:
+def _summary(comparison: Comparison) -> str:
     """The inputs in a sentence."""
     card = comparison.scorecard
     if not card.transcripts:
         return "No transcript to compare policies on."
     loops = wording.some(card.loops, "loop")
     by = "labelled" if comparison.judged_by == "labels" else "found in hindsight"
-    said = f"{wording.some(card.transcripts, 'transcript')}, {wording.some(card.calls, 'call')}, {loops} {by}."
+    summary = f"{wording.some(card.transcripts, 'transcript')}, {wording.some(card.calls, 'call')}, {loops} {by}."
     if not card.loops:
-        said += " Without a loop there is nothing to catch: recall and F1 are unknown, mistakes are not."
-    return said
+        summary += " Without a loop there is nothing to catch: recall and F1 are unknown, mistakes are not."
+    return summary
 
 
 def _left_out(page: Page, comparison: Comparison) -> None:

@@ -1,14 +1,16 @@
-"""Comparisons as CSV: one line for each policy, unknown values empty."""
+"""Comparisons and sweeps as CSV: one line for each policy or setting, unknown values empty."""
 
 from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
 from typing import Final
 
 from loopaudit.compare.comparison import Comparison, rows
 from loopaudit.compare.tallies import median
-from loopaudit.reports.comparison.json_shape import amount_shape
+from loopaudit.compare.tune import Variant
+from loopaudit.reports.json_v1.comparison import avoided_of
 from loopaudit.reports.kit.page import cells
 
 CSV_COLUMNS: Final = (
@@ -27,7 +29,7 @@ def comparison_csv(comparison: Comparison, sort: str = "f1", top: int | None = N
     writer.writerow(CSV_COLUMNS)
     for row in rows(comparison, sort, top):
         card, judged, null = row.card, row.card.judged, row.null.judged
-        ends = [amount_shape(card.certain, comparison.currency), amount_shape(card.possible, comparison.currency)]
+        avoided = avoided_of(card, comparison.currency)
         values: list[object] = [
             card.label,
             card.transcripts,
@@ -52,7 +54,24 @@ def comparison_csv(comparison: Comparison, sort: str = "f1", top: int | None = N
             comparison.scorecard.wrong_alone.get(card.label, 0),
         ]
         for name in ("calls", "tokens", "seconds", "money"):
-            values += [end[name] for end in ends]
+            values += [getattr(avoided.certain, name), getattr(avoided.possible, name)]
+        writer.writerow([csv_cell(value) for value in values])
+    return out.getvalue().encode()
+
+
+def sweep_csv(settings: Sequence[Variant]) -> bytes:
+    """One line for each setting of a sweep."""
+    names = list(settings[0].values) if settings else []
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    known = "start front loops_caught loops_missed calls_late_median good wrong open precision recall f1 limit_f1"
+    writer.writerow([*names, *known.split(), "calls_avoided_certain", "calls_avoided_possible"])
+    for setting in settings:
+        judged = setting.card.judged
+        values: list[object] = [*(setting.values[name] for name in names), int(setting.is_start), int(setting.front)]
+        values += [judged.caught, judged.missed, judged.median_late, judged.good, judged.wrong, judged.open]
+        values += [judged.precision, judged.recall, judged.f1, setting.null.judged.f1]
+        values += [setting.card.certain.calls, setting.card.possible.calls]
         writer.writerow([csv_cell(value) for value in values])
     return out.getvalue().encode()
 

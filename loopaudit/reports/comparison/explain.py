@@ -31,13 +31,13 @@ def explain(comparison: Comparison, label: str, call: int, width: int) -> Page:
         raise UsageError(f"--explain: {label!r} was not compared", hint=did_you_mean(label, comparison.scorecard.cards))
     page = Page(width)
     names = names_of(report)
-    told = 0
+    shown = 0
     for name, result in zip(names, report.transcripts, strict=True):
         if 1 <= call <= result.counts.calls:
             policy = next(p for p in result.policies if p.label == label)
             _transcript(page, comparison, result, policy, name, call)
-            told += 1
-    if not told:
+            shown += 1
+    if not shown:
         most = max((t.counts.calls for t in report.transcripts), default=0)
         raise UsageError(f"--explain: no transcript has a call {call}", hint=f"the longest has {most:,} calls")
     return page
@@ -77,12 +77,12 @@ def _transcript(
     if enforced:
         found = avoided(policy, kept)
         if call in found.certain:
-            said = "avoided, and proven redundant: counts in both ends of the range"
+            effect = "avoided, and proven redundant: counts in both ends of the range"
         elif call in found.possible:
-            said = "avoided, but not proven redundant: counts in the upper end only"
+            effect = "avoided, but not proven redundant: counts in the upper end only"
         else:
-            said = "not avoided"
-        _fact(page, "calls", said)
+            effect = "not avoided"
+        _fact(page, "calls", effect)
         if place is not None and place in found.possible_responses:
             ends = "both ends" if place in found.certain_responses else "the upper end only"
             _fact(page, "tokens", f"the response counts once, in {ends} of tokens, time and money")

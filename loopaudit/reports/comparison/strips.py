@@ -19,9 +19,9 @@ def strips(page: Page, comparison: Comparison, rows: Sequence[Row], most: int) -
     """
     report = comparison.report
     names = names_of(report)
-    telling = [i for i, t in enumerate(report.transcripts) if t.episodes or t.recorded or firings_of(t)]
-    told = sorted(telling, key=lambda i: not _loops_or_recorded(report.transcripts[i]))[:most]
-    for i in sorted(told):
+    notable = [i for i, t in enumerate(report.transcripts) if t.episodes or t.recorded or firings_of(t)]
+    shown = sorted(notable, key=lambda i: not _loops_or_recorded(report.transcripts[i]))[:most]
+    for i in sorted(shown):
         page.blank()
         transcript = report.transcripts[i]
         calls = wording.some(transcript.counts.calls, "call")
@@ -30,10 +30,10 @@ def strips(page: Page, comparison: Comparison, rows: Sequence[Row], most: int) -
             Span(cells.fit(names[i], page.width - 30, "tail"), "title"), Span(f"  {calls}, {loops}", "dim"), tail=False
         )
         _strip(page, transcript, rows, comparison.judged_by)
-    left = len(telling) - most
+    left = len(notable) - most
     if left > 0:
         page.blank()
-        page.add(Span(f"and {left:,} more transcripts with firings or loops (--strips {len(telling)})", "dim"))
+        page.add(Span(f"and {left:,} more transcripts with firings or loops (--strips {len(notable)})", "dim"))
 
 
 def _loops_or_recorded(result: TranscriptResult) -> bool:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import Final
 
 from loopaudit.compare.comparison import Comparison
-from loopaudit.compare.model import Card
-from loopaudit.compare.step_limit import Null
+from loopaudit.compare.tune import Variant
 from loopaudit.core.report import Report
 from loopaudit.reports.comparison import figures
 from loopaudit.reports.kit import wording
@@ -22,35 +21,11 @@ HEIGHT: Final = 12
 MARKS: Final = {"suggested": "◆", "front": "●", "start": "s", "other": "○"}
 
 
-class Setting(Protocol):
-    """What the table and the plot need of a variant."""
-
-    @property
-    def label(self) -> str:
-        """Names it."""
-
-    @property
-    def card(self) -> Card:
-        """What it did."""
-
-    @property
-    def null(self) -> Null:
-        """The step limit beside it."""
-
-    @property
-    def front(self) -> bool:
-        """Whether no other setting beats it."""
-
-    @property
-    def is_start(self) -> bool:
-        """Whether it is the setting that the sweep started from."""
-
-
 def sweep_page(
     comparison: Comparison,
     policy: str,
-    settings: Sequence[Setting],
-    suggested: Setting | None,
+    settings: Sequence[Variant],
+    suggested: Variant | None,
     config: Sequence[str],
     width: int,
     *,
@@ -62,12 +37,12 @@ def sweep_page(
     card = comparison.scorecard
     enforced = report.mode == "enforced"
     page.add(Span(f"Tuning {policy}", "title"), Span(f"  loopaudit {report.version}", "dim"))
-    said = (
+    summary = (
         f"{wording.some(len(settings), 'setting')} over {wording.some(card.transcripts, 'transcript')}, "
         f"{wording.some(card.calls, 'call')}, {wording.some(card.loops, 'loop')} "
         f"{'labelled' if comparison.judged_by == 'labels' else 'found in hindsight'}; {report.mode} mode"
     )
-    page.wrapped(said, indent=2)
+    page.wrapped(summary, indent=2)
     page.blank()
     if not card.transcripts:
         page.wrapped("No transcript to tune on.", "doubt")
@@ -86,18 +61,18 @@ def sweep_page(
     return page
 
 
-def _mark(setting: Setting, suggested: Setting | None) -> str:
+def _mark(setting: Variant, suggested: Variant | None) -> str:
     if setting is suggested:
         return MARKS["suggested"]
     return MARKS["front"] if setting.front else MARKS["start"] if setting.is_start else MARKS["other"]
 
 
-def _marks(setting: Setting, suggested: Setting | None) -> str:
+def _marks(setting: Variant, suggested: Variant | None) -> str:
     mark = _mark(setting, suggested)
     return f"{mark}{MARKS['start']}" if setting.is_start and mark != MARKS["start"] else mark
 
 
-def _table(page: Page, settings: Sequence[Setting], suggested: Setting | None, *, enforced: bool, full: bool) -> None:
+def _table(page: Page, settings: Sequence[Variant], suggested: Variant | None, *, enforced: bool, full: bool) -> None:
     wide = page.width >= 110
     chosen = list(settings) if full else [s for s in settings if s.front or s.is_start]
     chosen.sort(key=lambda s: (s.card.judged.wrong, -s.card.judged.caught))
@@ -138,7 +113,7 @@ def _table(page: Page, settings: Sequence[Setting], suggested: Setting | None, *
     page.wrapped("limit: F1 of a plain step limit that intervenes as often; see docs/compare.md", "dim", indent=2)
 
 
-def _plot(page: Page, settings: Sequence[Setting], suggested: Setting | None, loops: int) -> None:
+def _plot(page: Page, settings: Sequence[Variant], suggested: Variant | None, loops: int) -> None:
     """Loops caught upwards, wrong interventions to the right; the best corner is the upper left."""
     shown = [s for s in settings if s.card.evaluated]
     if not shown or not loops:
@@ -178,7 +153,7 @@ def _drawn(row: str) -> Line:
 
 
 def _suggest(
-    page: Page, settings: Sequence[Setting], suggested: Setting | None, config: Sequence[str], loops: int
+    page: Page, settings: Sequence[Variant], suggested: Variant | None, config: Sequence[str], loops: int
 ) -> None:
     page.blank()
     if suggested is None:

@@ -14,9 +14,8 @@ from loopaudit.core import text
 from loopaudit.core.report import Report
 from loopaudit.reports.contract import Reporter
 from loopaudit.reports.kit import wording
-from loopaudit.reports.kit import wording as telling
-from loopaudit.reports.kit.check_page import failed_checks, told, where
 from loopaudit.reports.kit.fold import Row, chosen, fold
+from loopaudit.reports.kit.rows import failed_checks
 from loopaudit.reports.kit.severity import ACCEPTED, severity
 
 SHOWN: Final = 10
@@ -32,14 +31,16 @@ def render(report: Report, options: Mapping[str, str]) -> bytes:
     """The commands, gravest first, and what was left out as a notice of its own."""
     by_level: dict[str, list[str]] = {level: [] for level in LEVELS}
     for failure in report.failures:
-        said = f"{failure.message}; {failure.hint}" if failure.hint else failure.message
-        by_level["error"].append(_command("error", "loopaudit: input", said, failure.path))
-    by_level["error"] += [_command("error", "loopaudit: internal", said) for said in report.internal]
+        message = f"{failure.message}; {failure.hint}" if failure.hint else failure.message
+        by_level["error"].append(_command("error", "loopaudit: input", message, failure.path))
+    by_level["error"] += [_command("error", "loopaudit: internal", message) for message in report.internal]
     unread = {(failure.path, failure.message) for failure in report.failures}
     for check in failed_checks(report):
         if (check.path, check.message) not in unread and check.message not in report.internal:
-            file, line = where(check) or ("", 0)
-            by_level["error"].append(_command("error", f"loopaudit: {check.kind}", told(check), file, line))
+            file, line = wording.check_place(check) or ("", 0)
+            by_level["error"].append(
+                _command("error", f"loopaudit: {check.kind}", wording.describe_check(check), file, line)
+            )
     left = 0
     for level, rows in _rows(report).items():
         shown, hidden = chosen([row for _, row in rows], max(SHOWN - len(by_level[level]), 0))
@@ -53,10 +54,10 @@ def render(report: Report, options: Mapping[str, str]) -> bytes:
         left += len(by_level[level][room:])
         lines += by_level[level][:room]
     if left:
-        said = (
+        message = (
             f"{wording.some(left, 'more firing')} and checks are not annotated; see the step summary or another report"
         )
-        lines.append(_command("notice", "loopaudit", said))
+        lines.append(_command("notice", "loopaudit", message))
     return "".join(f"{line}\n" for line in lines).encode()
 
 
@@ -71,9 +72,9 @@ def _rows(report: Report) -> dict[str, list[tuple[str, Row]]]:
 
 
 def _row(level: str, path: str, row: Row) -> str:
-    times = telling.times(row)
-    said = f"Fired {times}. {telling.paragraph(row.first)}" if times else telling.paragraph(row.first)
-    return _command(level, telling.headline(row.first), said, path, row.first.line)
+    times = wording.times(row)
+    message = f"Fired {times}. {wording.paragraph(row.first)}" if times else wording.paragraph(row.first)
+    return _command(level, wording.headline(row.first), message, path, row.first.line)
 
 
 def _command(level: str, title: str, message: str, file: str = "", line: int = 0) -> str:

@@ -15,8 +15,8 @@ from loopaudit.core import text
 from loopaudit.core.json import dumps
 from loopaudit.core.report import Report
 from loopaudit.reports.contract import Reporter
-from loopaudit.reports.kit import wording as telling
-from loopaudit.reports.kit.check_page import failed_checks, told, where
+from loopaudit.reports.kit import wording
+from loopaudit.reports.kit.rows import failed_checks
 from loopaudit.reports.kit.severity import ACCEPTED, numbered, severity
 
 
@@ -29,9 +29,9 @@ def _firings(report: Report) -> Iterator[dict[str, Any]]:
     for transcript, finding, own in numbered(report):
         if finding.baseline_state not in ACCEPTED:
             name = f"{text.one_line(finding.policy, 100)}/{text.one_line(finding.rule, 100)}"
-            said = telling.paragraph(finding)
+            description = wording.paragraph(finding)
             parts = (transcript.path, own)
-            yield _issue(name, said, severity(finding).gitlab, parts, transcript.path, finding.line)
+            yield _issue(name, description, severity(finding).gitlab, parts, transcript.path, finding.line)
 
 
 def _checks(report: Report) -> Iterator[dict[str, Any]]:
@@ -39,14 +39,14 @@ def _checks(report: Report) -> Iterator[dict[str, Any]]:
     for check in failed_checks(report):
         parts: tuple[str, ...] = (check.kind, check.path, check.policy, check.action, check.rule, check.fingerprint)
         times = seen[parts] = seen.get(parts, 0) + 1
-        file, line = where(check) or (".", 0)
-        message = text.one_line(told(check), 2000)
+        file, line = wording.check_place(check) or (".", 0)
+        message = text.one_line(wording.describe_check(check), 2000)
         yield _issue(f"loopaudit/{check.kind}", message, "critical", (*parts, str(times)), file, line)
 
 
-def _issue(name: str, said: str, grave: str, parts: tuple[str, ...], path: str, line: int) -> dict[str, Any]:
+def _issue(name: str, description: str, grave: str, parts: tuple[str, ...], path: str, line: int) -> dict[str, Any]:
     return {
-        "description": said,
+        "description": description,
         "check_name": name,
         "fingerprint": sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest(),
         "severity": grave,

@@ -19,8 +19,7 @@ from loopaudit.core.report import Report
 from loopaudit.reports.contract import Reporter
 from loopaudit.reports.kit import html_data as htmldata
 from loopaudit.reports.kit import wording
-from loopaudit.reports.kit.policy_sums import firings_of, graded, loops_of, names_of
-from loopaudit.reports.kit.terminal.overview import worst
+from loopaudit.reports.kit.rows import transcript_rows
 
 SCRIPTS: Final = ("model.js", "shapes.js", "timeline.js", "details.js", "overview.js", "page.js")
 """In the order in which they need each other; all share one scope."""
@@ -66,21 +65,19 @@ def _title(report: Report) -> str:
 
 def _plain(report: Report) -> str:
     """The table of transcripts that stands in for the page where no script runs."""
-    rows = []
-    for one, name in list(zip(report.transcripts, names_of(report), strict=True))[:PLAIN_ROWS]:
-        action = worst(one)
-        calls = one.counts.calls
-        rows.append(
-            (
-                text.one_line(name, 300),
-                text.one_line(one.format, 60),
-                wording.number(calls),
-                f"{loops_of(one):,}" if graded(one) else "–",
-                f"{firings_of(one):,}",
-                action.word if action else "–",
-                ", ".join(f"{p.label} {p.firings:,}" for p in one.policies if p.by_action) or "–",
-            )
+    rows = [
+        (
+            text.one_line(row.name, 300),
+            text.one_line(row.format, 60),
+            wording.number(row.calls),
+            "–" if row.loops is None else f"{row.loops:,}",
+            f"{row.firings:,}",
+            row.worst.word if row.worst else "–",
+            ", ".join(f"{label} {policy.firings:,}" for label, policy in row.by_policy.items() if policy.firings)
+            or "–",
         )
+        for row in transcript_rows(report)[:PLAIN_ROWS]
+    ]
     left = len(report.transcripts) - len(rows)
     more = f"<p>and {left:,} more</p>" if left else ""
     return (

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from loopaudit.core.json import dumps
 from loopaudit.core.report import Report
 from loopaudit.reports.contract import Reporter
-from loopaudit.reports.kit import json_shape as shape
+from loopaudit.reports.json_v1.report import document
 
 
 def render(report: Report, options: Mapping[str, str]) -> bytes:
     """The document, indented by two spaces."""
-    return dumps(shape.report(report), indent=True)
+    return dumps(document(report), indent=True)
 
 
 REPORTER = Reporter(

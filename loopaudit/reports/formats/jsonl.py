@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from loopaudit.core.json import dumps
 from loopaudit.core.report import Report
 from loopaudit.reports.contract import Reporter
-from loopaudit.reports.kit import json_shape as shape
+from loopaudit.reports.json_v1.report import finding_line, placed_findings
 
 
 def render(report: Report, options: Mapping[str, str]) -> bytes:
     """The lines; nothing where no policy fired."""
-    return b"".join(map(dumps, shape.finding_lines(report)))
+    return b"".join(dumps(finding_line(head, item)) for head, item in placed_findings(report))
 
 
 REPORTER = Reporter(

@@ -17,8 +17,6 @@ from loopaudit.core.report import Check, FileProblem, PolicyResult, Report, Tran
 from loopaudit.hindsight.catches import acts
 from loopaudit.reports.contract import Reporter
 from loopaudit.reports.kit import wording
-from loopaudit.reports.kit import wording as telling
-from loopaudit.reports.kit.check_page import told
 from loopaudit.reports.kit.fold import chosen, fold
 from loopaudit.reports.kit.policy_sums import names_of
 
@@ -85,14 +83,14 @@ def _policy(policy: PolicyResult, checks: Sequence[Check] | None) -> _Case:
     if policy.status == "crashed":
         case.outcome, case.message = "error", "; ".join(policy.reasons) or "crashed"
     elif checks is not None and any(not check.ok for check in checks):
-        failed = [told(check) for check in checks if not check.ok]
+        failed = [wording.describe_check(check) for check in checks if not check.ok]
         case.outcome, case.message, case.detail = "failure", failed[0], "\n".join(failed)
     elif policy.status == "cannot_evaluate":
         case.outcome, case.message = "skipped", "; ".join(policy.reasons) or wording.STATUS[policy.status]
     elif checks is None and (any(map(acts, policy.findings)) or policy.dropped):
         fired = {action: count for action, count in policy.by_action.items() if action > Action.OBSERVE}
         case.outcome, case.message = "failure", f"it acted: {wording.actions(fired)}"
-        case.detail = "\n".join(telling.paragraph(finding) for finding in list(filter(acts, policy.findings))[:1])
+        case.detail = "\n".join(wording.paragraph(finding) for finding in list(filter(acts, policy.findings))[:1])
     return case
 
 
@@ -100,9 +98,9 @@ def _firings(policy: PolicyResult) -> Iterator[str]:
     rows = fold(policy.findings)
     shown, hidden = chosen(rows, ROWS)
     for row in shown:
-        times = telling.times(row)
+        times = wording.times(row)
         line = f" line {row.first.line}:" if row.first.line else ""
-        yield f"{line} {telling.paragraph(row.first)}{f' ({times})' if times else ''}".strip()
+        yield f"{line} {wording.paragraph(row.first)}{f' ({times})' if times else ''}".strip()
     left = sum(row.times for row in hidden) + policy.dropped
     if left:
         yield f"and {wording.some(left, 'more firing')}"
@@ -115,7 +113,7 @@ def _expectation(check: Check) -> _Case:
     source = f" ({check.source})" if check.source else ""
     case = _Case(f"expect {what}{source}")
     if not check.ok:
-        case.outcome, case.message, case.detail = "failure", check.message, told(check)
+        case.outcome, case.message, case.detail = "failure", check.message, wording.describe_check(check)
     elif check.status == "not_checked":
         case.outcome, case.message = "skipped", check.message
     else:
@@ -131,7 +129,7 @@ def _other(check: Check) -> _Case:
     else:
         # An input that cannot be audited is no failed assertion.
         case.outcome = "error" if check.kind == "coverage" else "failure"
-        case.message, case.detail = check.message, told(check)
+        case.message, case.detail = check.message, wording.describe_check(check)
     return case
 
 

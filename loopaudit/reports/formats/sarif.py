@@ -17,8 +17,7 @@ from loopaudit.core.json import dumps
 from loopaudit.core.report import Check, PolicyInfo, Report, TranscriptResult
 from loopaudit.reports.contract import Reporter
 from loopaudit.reports.kit import wording
-from loopaudit.reports.kit import wording as telling
-from loopaudit.reports.kit.check_page import failed_checks, told, where
+from loopaudit.reports.kit.rows import failed_checks
 from loopaudit.reports.kit.severity import ACCEPTED, numbered, severity
 from loopaudit.reports.kit.uris import uri
 
@@ -161,8 +160,8 @@ def _result(rules: _Rules, transcript: TranscriptResult, index: int, finding: Fi
     result: Json = {
         **rules.of(finding.policy, finding.rule),
         "level": severity(finding).sarif,
-        "message": {"text": _escaped(telling.paragraph(finding, arguments=False))},
-        "locations": [_location(transcript.path, finding.line, index=index, logical=telling.place(finding))],
+        "message": {"text": _escaped(wording.paragraph(finding, arguments=False))},
+        "locations": [_location(transcript.path, finding.line, index=index, logical=wording.finding_place(finding))],
         # GitHub tells results of two runs apart by the first of these alone.
         "partialFingerprints": {"primaryLocationLineHash": name, "loopauditFiring/v1": name},
         "properties": _properties(transcript, finding),
@@ -191,9 +190,9 @@ def _properties(transcript: TranscriptResult, finding: Finding) -> Json:
 
 
 def _check(rules: _Rules, check: Check) -> Json:
-    said = text.one_line(told(check), 2000)
-    result: Json = {**rules.check(check.kind), "level": "error", "message": {"text": _escaped(said)}}
-    place = where(check)
+    message = text.one_line(wording.describe_check(check), 2000)
+    result: Json = {**rules.check(check.kind), "level": "error", "message": {"text": _escaped(message)}}
+    place = wording.check_place(check)
     if place is not None:
         result["locations"] = [_location(*place)]
     parts = (check.kind, check.path, check.policy, check.action, check.rule, check.source.rpartition(":")[0])
@@ -247,8 +246,8 @@ def _note(level: str, kind: str, message: str, path: str | None = None, line: in
 
 def _notifications(report: Report) -> Iterator[Json]:
     for failure in report.failures:
-        said = f"{failure.message}; {failure.hint}" if failure.hint else failure.message
-        yield _note("error", "unreadable_input", said, failure.path)
+        message = f"{failure.message}; {failure.hint}" if failure.hint else failure.message
+        yield _note("error", "unreadable_input", message, failure.path)
     for failed in report.internal:
         yield _note("error", "internal", failed)
     for reason, count in sorted(report.ignored.items()):
@@ -270,11 +269,11 @@ def _of_transcript(transcript: TranscriptResult) -> Iterator[Json]:
     for policy in transcript.policies:
         if policy.status != "evaluated":
             level = "error" if policy.status == "crashed" else "warning"
-            said = f"{policy.label}: {'; '.join(policy.reasons) or wording.STATUS[policy.status]}"
-            yield _note(level, f"policy_{policy.status}", said, transcript.path)
+            message = f"{policy.label}: {'; '.join(policy.reasons) or wording.STATUS[policy.status]}"
+            yield _note(level, f"policy_{policy.status}", message, transcript.path)
         if policy.dropped:
-            said = f"{policy.label}: {wording.some(policy.dropped, 'firing')} counted, but not kept"
-            yield _note("warning", "firings_not_kept", said, transcript.path)
+            message = f"{policy.label}: {wording.some(policy.dropped, 'firing')} counted, but not kept"
+            yield _note("warning", "firings_not_kept", message, transcript.path)
 
 
 REPORTER = Reporter(

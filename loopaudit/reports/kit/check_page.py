@@ -8,6 +8,7 @@ from loopaudit.core.errors import ExitCode
 from loopaudit.core.report import Check, GateResult, Report
 from loopaudit.reports.kit import wording
 from loopaudit.reports.kit.page.page import Page, Span
+from loopaudit.reports.kit.rows import run_facts
 
 MOST: Final = 200
 """Failed checks that are shown."""
@@ -41,10 +42,10 @@ def check_page(report: Report, width: int) -> Page:
     page = Page(width)
     page.add(Span("loopaudit", "title"), Span(f" {report.version}  check", "dim"))
     labels = [policy.label for policy in report.policies]
-    calls = sum(t.counts.calls for t in report.transcripts)
+    run = run_facts(report)
     facts = {
         "policies": wording.some_of(labels, 60) or "none",
-        "read": f"{wording.some(len(report.transcripts), 'transcript')}, {wording.some(calls, 'call')}",
+        "read": f"{wording.some(run.transcripts, 'transcript')}, {wording.some(run.calls, 'call')}",
     }
     for label, text in facts.items():
         page.wrapped(text, first=[Span(f"{label:<{LABEL}}", "head")], indent=2)
@@ -52,8 +53,8 @@ def check_page(report: Report, width: int) -> Page:
     for kind, name in _KINDS.items():
         counts = gate.counts.get(kind)
         if counts:
-            told = ", ".join(f"{counts[s]:,} {wording.words(s)}" for s in _ORDER if s in counts)
-            page.wrapped(told, first=[Span(f"{name:<{LABEL}}", "head")], indent=2)
+            listed = ", ".join(f"{counts[s]:,} {wording.words(s)}" for s in _ORDER if s in counts)
+            page.wrapped(listed, first=[Span(f"{name:<{LABEL}}", "head")], indent=2)
     for check in gate.failed[:MOST]:
         _failed(page, check)
     if len(gate.failed) > MOST:
@@ -81,8 +82,8 @@ def _verdict(page: Page, gate: GateResult) -> None:
     page.blank()
     total = len(gate.checks)
     if not gate.failed:
-        said = f"passed: {wording.some(total, 'check')}" if total else "passed: there was nothing to hold against"
-        page.add(Span(said, "good"))
+        outcome = f"passed: {wording.some(total, 'check')}" if total else "passed: there was nothing to hold against"
+        page.add(Span(outcome, "good"))
         moved = gate.counts.get("baseline", {}).get("moved", 0)
         if moved:
             page.wrapped("what moved still counts as accepted; `loopaudit baseline` writes the new places", "dim")
@@ -93,25 +94,3 @@ def _verdict(page: Page, gate: GateResult) -> None:
             f"failed: {len(gate.failed):,} of {wording.some(total, 'check')}; exit code {gate.exit_code}, {why}", "bad"
         )
     )
-
-
-def failed_checks(report: Report) -> list[Check]:
-    """The failed checks without those of the baseline that are about firings of today: these are issues already."""
-    if report.gate is None:
-        return []
-    return [check for check in report.gate.failed if check.kind != "baseline" or not check.calls]
-
-
-def where(check: Check) -> tuple[str, int] | None:
-    """The file that a check is about, with a line from 1 or 0; ``None`` where it is about the whole run."""
-    if check.path:
-        return check.path, 0
-    file, colon, line = check.source.rpartition(":")
-    return (file, int(line)) if colon and line.isascii() and line.isdigit() else None
-
-
-def told(check: Check) -> str:
-    """The check in a sentence or two: what is wrong, why it matters, how to accept it."""
-    parts = [check.message, f"Reason given: {check.reason}" if check.reason else ""]
-    parts += [f"To accept it: {check.accept}" if check.accept else ""]
-    return ". ".join(part.rstrip(".") for part in parts if part)

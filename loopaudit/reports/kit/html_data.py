@@ -16,10 +16,9 @@ from loopaudit.core.findings import Action, Episode, Finding, Grade
 from loopaudit.core.report import PolicyInfo, PolicyResult, Report, TranscriptResult
 from loopaudit.hindsight.catches import caught
 from loopaudit.reports.kit import wording
-from loopaudit.reports.kit.check_page import told, where
 from loopaudit.reports.kit.page.lanes import calls_of
 from loopaudit.reports.kit.policy_sums import Score, graded, names_of, scores
-from loopaudit.reports.kit.terminal.overview import worst
+from loopaudit.reports.kit.rows import run_facts, worst
 
 MAX_MARKS: Final = 200_000
 """Firings on the page. Where there are more, the longest lanes lose their ends, which are counted."""
@@ -84,6 +83,7 @@ def data(report: Report) -> Json:
     most = _most(report)
     names = names_of(report)
     totals = {score.label: score for score in scores(report.transcripts, enforced=report.mode == "enforced")}
+    facts = run_facts(report)
     transcripts = [
         _transcript(write, one, name, most, enforced=report.mode == "enforced")
         for one, name in zip(report.transcripts, names, strict=True)
@@ -91,9 +91,9 @@ def data(report: Report) -> Json:
     return {
         "version": shown(report.version),
         "mode": shown(report.mode),
-        "modeText": wording.MODES.get(report.mode, ""),
-        "toolNames": shown(wording.TOOL_NAMES.get(report.tool_names, report.tool_names)),
-        "failures": shown(wording.FAILURE_LEVELS.get(report.failure_level, report.failure_level)),
+        "modeText": facts.mode_meaning,
+        "toolNames": shown(facts.tool_names),
+        "failures": shown(facts.failures),
         "actions": [[action.slug, action.word] for action in Action],
         "policies": [_info(info, totals.get(info.label)) for info in _infos(report)],
         "gate": _gate(report),
@@ -144,9 +144,9 @@ def _info(info: PolicyInfo, score: Score | None) -> Json:
             "evaluated": score.evaluated,
             "loops": score.loops,
             "caught": score.caught,
-            "blocked": score.blocked + score.after_stop,
+            "blocked": score.avoided,
             "outside": score.outside if score.graded else None,
-            "grades": [sum(counts.values()) for counts in (score.good, score.bad, score.open)],
+            "grades": score.grade_sums,
         }
     return made
 
@@ -158,14 +158,14 @@ def _gate(report: Report) -> Json | None:
     failed = gate.failed
     rows = []
     for check in failed[:MAX_CHECKS]:
-        place = where(check)
+        place = wording.check_place(check)
         rows.append(
             [
                 check.kind,
                 wording.words(check.status),
                 shown(place[0] if place else ""),
                 shown(check.policy),
-                shown(told(check)),
+                shown(wording.describe_check(check)),
             ]
         )
     return {"checks": len(gate.checks), "failed": len(failed), "rows": rows}

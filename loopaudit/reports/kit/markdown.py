@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Final
 
-from loopaudit.core.findings import Action, Finding
+from loopaudit.core.findings import Action
 from loopaudit.core.report import Report, TranscriptResult
 from loopaudit.core.text import markdown, markdown_code
 from loopaudit.reports.kit import wording
-from loopaudit.reports.kit import wording as telling
-from loopaudit.reports.kit.check_page import told
-from loopaudit.reports.kit.fold import Row, chosen, fold, merge
-from loopaudit.reports.kit.policy_sums import Score, firings_of, graded, loops_of, names_of, scores
-from loopaudit.reports.kit.terminal.overview import tells, worst
+from loopaudit.reports.kit.policy_sums import Score, names_of, scores
+from loopaudit.reports.kit.rows import FiringRows, firing_rows, first_rows, is_notable, run_facts, transcript_rows
 
 TRANSCRIPTS: Final = 200
 """Rows of the table of transcripts."""
@@ -51,32 +48,28 @@ def _blocks(report: Report) -> Iterator[str]:
     yield from _transcripts(report)
     yield from _policies(report)
     names = names_of(report)
-    telling_ones = [i for i, transcript in enumerate(report.transcripts) if tells(transcript)]
-    for i in telling_ones[:BLOCKS]:
+    notable = [i for i, transcript in enumerate(report.transcripts) if is_notable(transcript)]
+    for i in notable[:BLOCKS]:
         yield _transcript(report.transcripts[i], names[i])
-    if len(telling_ones) > BLOCKS:
-        yield f"\n*{len(telling_ones) - BLOCKS:,} more transcripts in detail: see another report.*\n"
+    if len(notable) > BLOCKS:
+        yield f"\n*{len(notable) - BLOCKS:,} more transcripts in detail: see another report.*\n"
 
 
 # -- the run -------------------------------------------------------------------------------
 
 
 def _head(report: Report) -> str:
-    transcripts = report.transcripts
-    loops = sum(map(loops_of, transcripts))
+    run = run_facts(report)
     facts = [
-        wording.some(len(transcripts), "transcript"),
-        wording.some(sum(t.counts.calls for t in transcripts), "call"),
-        f"{wording.some(loops, 'loop')} in hindsight" if any(map(graded, transcripts)) else "hindsight not asked",
-        wording.some(sum(map(firings_of, transcripts)), "firing"),
+        wording.some(run.transcripts, "transcript"),
+        wording.some(run.calls, "call"),
+        "hindsight not asked" if run.loops is None else f"{wording.some(run.loops, 'loop')} in hindsight",
+        wording.some(run.firings, "firing"),
     ]
-    mode = wording.MODES.get(report.mode, "")
-    failed = wording.FAILURE_LEVELS.get(report.failure_level, report.failure_level)
     return (
         f"# loopaudit\n\n**{', '.join(facts)}**\n\n"
-        f"Mode {markdown(report.mode)}: {markdown(mode)}. Tool names: "
-        f"{markdown(wording.TOOL_NAMES.get(report.tool_names, report.tool_names))}. "
-        f"Failures: {markdown(failed)}. loopaudit {markdown(report.version)}.\n"
+        f"Mode {markdown(run.mode)}: {markdown(run.mode_meaning)}. Tool names: {markdown(run.tool_names)}. "
+        f"Failures: {markdown(run.failures)}. loopaudit {markdown(report.version)}.\n"
     )
 
 
@@ -97,7 +90,7 @@ def _gate(report: Report) -> Iterator[str]:
                 markdown(check.policy, 80),
                 check.kind,
                 wording.words(check.status),
-                markdown(told(check), 800),
+                markdown(wording.describe_check(check), 800),
             )
         )
 
@@ -110,10 +103,9 @@ def _failures(report: Report) -> Iterator[str]:
             yield f"- {markdown_code(failure.path)}: {markdown(failure.message)}{hint}\n"
     if report.internal:
         yield f"\n## {wording.some(len(report.internal), 'internal failure')}\n\n"
-        yield from (f"- {markdown(said)}\n" for said in report.internal)
+        yield from (f"- {markdown(message)}\n" for message in report.internal)
     if report.ignored:
-        listed = ", ".join(f"{markdown(reason)} {count:,}" for reason, count in sorted(report.ignored.items()))
-        yield f"\nFiles passed over: {listed}.\n"
+        yield f"\nFiles passed over: {', '.join(map(markdown, run_facts(report).ignored))}.\n"
 
 
 def _transcripts(report: Report) -> Iterator[str]:
@@ -122,27 +114,21 @@ def _transcripts(report: Report) -> Iterator[str]:
         return
     yield "\n## Transcripts\n\n"
     yield _row_of(("transcript", "format", "calls", "failed", "loops", "firings", "strongest action")) + _rule(7, 2, 5)
-    names = names_of(report)
-    order = list(range(len(names)))
-    if len(order) > TRANSCRIPTS:
-        order.sort(key=lambda i: not tells(report.transcripts[i]))
-    for i in order[:TRANSCRIPTS]:
-        one = report.transcripts[i]
-        errors = one.counts.failures
-        action = worst(one)
+    shown, left = first_rows(transcript_rows(report), TRANSCRIPTS)
+    for row in shown:
         yield _row_of(
             (
-                markdown_code(names[i]),
-                markdown(one.format, 40),
-                wording.number(one.counts.calls),
-                "?" if errors is None else wording.number(errors),
-                f"{loops_of(one):,}" if graded(one) else "–",
-                f"{firings_of(one):,}",
-                action.word if action else "–",
+                markdown_code(row.name),
+                markdown(row.format, 40),
+                wording.number(row.calls),
+                "?" if row.failed is None else f"{row.failed:,}",
+                "–" if row.loops is None else f"{row.loops:,}",
+                f"{row.firings:,}",
+                row.worst.word if row.worst else "–",
             )
         )
-    if len(order) > TRANSCRIPTS:
-        yield f"\n*and {len(order) - TRANSCRIPTS:,} more*\n"
+    if left:
+        yield f"\n*and {len(left):,} more*\n"
 
 
 def _policies(report: Report) -> Iterator[str]:
@@ -167,8 +153,8 @@ def _score(score: Score) -> str:
             f"{actions} ({lacking})" if lacking else actions,
             f"{score.caught:,} of {score.loops:,}" if score.loops else "–",
             f"{score.outside:,}" if score.graded else "–",
-            f"{score.blocked + score.after_stop:,}",
-            *(f"{sum(counts.values()):,}" for counts in (score.good, score.bad, score.open)),
+            f"{score.avoided:,}",
+            *(f"{count:,}" for count in score.grade_sums),
         )
     )
 
@@ -196,9 +182,9 @@ def _transcript(result: TranscriptResult, name: str) -> str:
         ]
         if len(loops) > ROWS:
             lines.append(f"\n*and {len(loops) - ROWS:,} more loops*\n")
-    rows = merge([*(fold(policy.findings) for policy in result.policies), fold(result.recorded)])
-    if rows:
-        lines += _firings(result, rows)
+    firings = firing_rows(result, ROWS)
+    if firings.rows:
+        lines += _firings(firings)
     return "".join(lines)
 
 
@@ -219,15 +205,13 @@ def _facts(result: TranscriptResult) -> str:
     return f"{', '.join(facts)}.\n" + (f"\n{''.join(notes)}" if notes else "")
 
 
-def _firings(result: TranscriptResult, rows: Sequence[Row]) -> Iterable[str]:
-    shown, hidden = chosen(rows, ROWS)
-    total = sum(row.times for row in rows)
-    yield f"\n<details><summary>{wording.some(total, 'firing')}</summary>\n\n"
+def _firings(firings: FiringRows) -> Iterable[str]:
+    yield f"\n<details><summary>{wording.some(firings.total, 'firing')}</summary>\n\n"
     yield _row_of(("call", "policy", "action", "times", "rule", "call of the tool", "hindsight")) + _rule(7)
-    for row in shown:
+    for row in firings.shown:
         first = row.first
         grades = sorted(row.grades.items(), key=lambda item: (-item[1], item[0][0]))
-        told_grades = ", ".join(
+        listed_grades = ", ".join(
             f"{wording.grade_mark(good)} {markdown(wording.words(word), 60)}"
             + (f" {count:,}" if len(grades) > 1 else "")
             for (word, good), count in grades[:3]
@@ -240,20 +224,16 @@ def _firings(result: TranscriptResult, rows: Sequence[Row]) -> Iterable[str]:
                 f"{row.times:,}",
                 markdown(first.rule, 80),
                 markdown_code(f"{first.tool} {first.arguments}", 120),
-                told_grades,
+                listed_grades,
             )
         )
-    left = sum(row.times for row in hidden) + sum(policy.dropped for policy in result.policies)
-    if left:
-        yield f"\n*and {left:,} more firings*\n"
-    said: dict[tuple[str, str], Finding] = {}
-    for row in rows:
-        if row.first.message:
-            said.setdefault((row.first.policy, row.first.rule), row.first)
-    if said:
+    if firings.left:
+        yield f"\n*and {firings.left:,} more firings*\n"
+    messages = firings.first_messages(by_action=False)
+    if messages:
         yield "\nWhat the model would have been told, the first time by each rule:\n\n"
-        for finding in list(said.values())[:ROWS]:
-            yield f"- {markdown(telling.headline(finding), 200)}: “{markdown(finding.message, 600)}”\n"
+        for finding in messages[:ROWS]:
+            yield f"- {markdown(wording.headline(finding), 200)}: “{markdown(finding.message, 600)}”\n"
     yield "\n</details>\n"
 
 

@@ -43,6 +43,16 @@ class Score:
     dropped: int = 0
     lacking: dict[PolicyStatus, int] = field(default_factory=dict)
 
+    @property
+    def avoided(self) -> int:
+        """Calls that did not happen under it."""
+        return self.blocked + self.after_stop
+
+    @property
+    def grade_sums(self) -> tuple[int, int, int]:
+        """Numbers of good, wrong and undecided firings."""
+        return sum(self.good.values()), sum(self.bad.values()), sum(self.open.values())
+
 
 def scores(transcripts: Iterable[TranscriptResult], *, enforced: bool) -> list[Score]:
     """A score for each policy, summed over the transcripts, in the order of the policies."""

@@ -1,4 +1,4 @@
-"""How numbers, actions, grades and settings are worded for people, the same in every report."""
+"""How numbers, settings, findings and checks are worded for people, the same in every report."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from typing import Final
 
 from loopaudit.core import text
 from loopaudit.core.findings import Action, Finding, Grade
-from loopaudit.core.report import PolicyStatus
+from loopaudit.core.report import Check, PolicyStatus
 from loopaudit.reports.kit.fold import Row
 
 NOT_RECORDED: Final = "not recorded"
+
+NAME: Final = 80
+"""Characters of a name (policy, rule, tool) that a sentence shows."""
 
 MODES: Final[Mapping[str, str]] = {
     "enforced": "a refused call never happened, a stop ends the turn",
@@ -32,6 +35,9 @@ STATUS: Final[Mapping[PolicyStatus, str]] = {
     "cannot_evaluate": "cannot evaluate",
     "crashed": "crashed",
 }
+
+
+# -- numbers and lists ---------------------------------------------------------------------
 
 
 def number(value: float | None) -> str:
@@ -87,6 +93,9 @@ def actions(by_action: Mapping[Action, int], joint: str = ", ") -> str:
     return joint.join(f"{action.word} {count:,}" for action, count in sorted(by_action.items()) if count)
 
 
+# -- findings ------------------------------------------------------------------------------
+
+
 def action_of(finding: Finding) -> str:
     """The action, with the guard's own word beside it where that says something else."""
     own = words(finding.own_word).lower()
@@ -127,11 +136,7 @@ def agents(names: Iterable[str]) -> list[str]:
     return sorted({name for name in names if name})
 
 
-NAME: int = 80
-"""Characters of a name (policy, rule, tool) that a sentence shows."""
-
-
-def place(finding: Finding) -> str:
+def finding_place(finding: Finding) -> str:
     """Where it is: ``call 12``, ``calls 12–13 of explore-1``, ``response 4``."""
     first = finding.calls[0] if finding.whole_batch else finding.call
     if not finding.call:
@@ -146,7 +151,7 @@ def place(finding: Finding) -> str:
 def headline(finding: Finding) -> str:
     """``atomcode: block Grep at call 10``."""
     tool = f" {text.one_line(finding.tool, NAME)}" if finding.tool else ""
-    return f"{text.one_line(finding.policy, NAME)}: {action_of(finding)}{tool} at {place(finding)}"
+    return f"{text.one_line(finding.policy, NAME)}: {action_of(finding)}{tool} at {finding_place(finding)}"
 
 
 def hindsight(grade: Grade | None) -> str:
@@ -174,4 +179,22 @@ def paragraph(finding: Finding, *, arguments: bool = True) -> str:
 
 def times(row: Row) -> str:
     """How often a folded row fired and up to where; empty for a single firing."""
-    return f"{row.times:,} times, the last at {place(row.last)}" if row.times > 1 else ""
+    return f"{row.times:,} times, the last at {finding_place(row.last)}" if row.times > 1 else ""
+
+
+# -- checks --------------------------------------------------------------------------------
+
+
+def check_place(check: Check) -> tuple[str, int] | None:
+    """The file that a check is about, with a line from 1 or 0; ``None`` where it is about the whole run."""
+    if check.path:
+        return check.path, 0
+    file, colon, line = check.source.rpartition(":")
+    return (file, int(line)) if colon and line.isascii() and line.isdigit() else None
+
+
+def describe_check(check: Check) -> str:
+    """The check in a sentence or two: what is wrong, why it matters, how to accept it."""
+    parts = [check.message, f"Reason given: {check.reason}" if check.reason else ""]
+    parts += [f"To accept it: {check.accept}" if check.accept else ""]
+    return ". ".join(part.rstrip(".") for part in parts if part)

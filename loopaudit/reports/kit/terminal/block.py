@@ -12,7 +12,7 @@ from loopaudit.reports.kit import wording
 from loopaudit.reports.kit.page import cells, lanes
 from loopaudit.reports.kit.page.page import Line, Page, Span
 from loopaudit.reports.kit.policy_sums import firings_of, graded, loops_of, scores
-from loopaudit.reports.kit.terminal.firings import firings
+from loopaudit.reports.kit.terminal.firings import add_firings
 from loopaudit.reports.kit.terminal.level import Limits
 from loopaudit.reports.kit.terminal.loops import loops
 from loopaudit.reports.kit.terminal.scoring import score_table
@@ -35,7 +35,7 @@ def block(
     if result.episodes or result.recorded or firings_of(result):
         page.blank()
         _lanes(page, result, limits)
-    firings(page, result, limits)
+    add_firings(page, result, limits)
     loops(page, table, limits)
     _policies(page, result, limits, enforced=enforced, key=alone)
 

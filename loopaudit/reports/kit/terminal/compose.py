@@ -5,6 +5,7 @@ from __future__ import annotations
 from loopaudit.core.report import Report
 from loopaudit.reports.kit.page.page import Page, Span
 from loopaudit.reports.kit.policy_sums import names_of
+from loopaudit.reports.kit.rows import is_notable
 from loopaudit.reports.kit.terminal import overview
 from loopaudit.reports.kit.terminal.block import block
 from loopaudit.reports.kit.terminal.level import LIMITS, Detail
@@ -33,7 +34,7 @@ def _blocks(page: Page, report: Report, detail: Detail) -> None:
     chosen = [
         i
         for i, transcript in enumerate(transcripts)
-        if detail is Detail.FULL or len(transcripts) == 1 or overview.tells(transcript)
+        if detail is Detail.FULL or len(transcripts) == 1 or is_notable(transcript)
     ]
     names = names_of(report)
     for i in chosen[: limits.blocks]:

@@ -5,44 +5,42 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from loopaudit.core.findings import Action, Finding
+from loopaudit.core.findings import Finding
 from loopaudit.core.report import TranscriptResult
 from loopaudit.reports.kit import wording
-from loopaudit.reports.kit.fold import Row, chosen, fold, merge
+from loopaudit.reports.kit.fold import Row
 from loopaudit.reports.kit.page import cells
 from loopaudit.reports.kit.page.page import Page, Span
 from loopaudit.reports.kit.page.table import GAP, Column, table
+from loopaudit.reports.kit.rows import firing_rows
 from loopaudit.reports.kit.terminal.level import Limits
 
 WIDE: Final = 150
 """From this many cells on, a row has room for the tool and its arguments."""
 
 
-def firings(page: Page, result: TranscriptResult, limits: Limits) -> None:
+def add_firings(page: Page, result: TranscriptResult, limits: Limits) -> None:
     """Add the rows, and what the guards would have told the model."""
-    rows = merge([*(fold(policy.findings) for policy in result.policies), fold(result.recorded)])
-    if not rows:
+    firings = firing_rows(result, limits.firings)
+    if not firings.rows:
         return
-    total = sum(row.times for row in rows)
-    folded = f" in {len(rows):,} rows, repeats folded" if len(rows) < total else ""
+    folded = f" in {len(firings.rows):,} rows, repeats folded" if len(firings.rows) < firings.total else ""
     page.blank()
-    page.add(Span("Firings", "title"), Span(f"  {total:,}{folded}", "dim"))
-    shown, hidden = chosen(rows, limits.firings)
+    page.add(Span("Firings", "title"), Span(f"  {firings.total:,}{folded}", "dim"))
     wide = page.width >= WIDE
-    lines = [_wide(row) if wide else _narrow(row) for row in shown]
+    lines = [_wide(row) if wide else _narrow(row) for row in firings.shown]
     laid = table(_WIDE_COLUMNS if wide else _NARROW_COLUMNS, lines, page.width - 2)
     page.add(*laid.head, indent=2)
-    for row, line in zip(shown, laid.rows, strict=True):
+    for row, line in zip(firings.shown, laid.rows, strict=True):
         page.add(*line, indent=2)
         if not wide:
             page.add(*_about(row.first), indent=2 + laid.indent)
         if limits.messages:
             _reasons(page, row, 2 + laid.indent)
-    left = sum(row.times for row in hidden) + sum(policy.dropped for policy in result.policies)
-    if left:
-        page.add(Span(f"and {left:,} more firings (see --report jsonl)", "dim"), indent=2)
+    if firings.left:
+        page.add(Span(f"and {firings.left:,} more firings (see --report jsonl)", "dim"), indent=2)
     if not limits.messages:
-        _messages(page, rows)
+        _messages(page, firings.first_messages(by_action=True))
 
 
 _WIDE_COLUMNS: Final = (
@@ -126,21 +124,16 @@ def _about(finding: Finding) -> list[Span]:
     return [*line, Span("  "), Span(f"{cells.fit(finding.tool, 32)} "), Span(finding.arguments, "dim")]
 
 
-def _messages(page: Page, rows: Sequence[Row]) -> None:
+def _messages(page: Page, first: Sequence[Finding]) -> None:
     """What the guards would have told the model: the first message of each rule and action."""
-    told: dict[tuple[str, Action, str], Finding] = {}
-    for row in rows:
-        first = row.first
-        if first.message:
-            told.setdefault((first.policy, first.action, first.rule), first)
-    if not told:
+    if not first:
         return
     page.blank()
     page.add(Span("What the model would have been told", "title"), Span("  the first time by each rule", "dim"))
-    names = [cells.fit(finding.policy, 24) for finding in told.values()]
+    names = [cells.fit(finding.policy, 24) for finding in first]
     policy_width = max(map(cells.width, names)) + GAP
-    action_width = max(len(finding.action.word) for finding in told.values()) + GAP
-    for name, finding in zip(names, told.values(), strict=True):
+    action_width = max(len(finding.action.word) for finding in first) + GAP
+    for name, finding in zip(names, first, strict=True):
         action = finding.action
         lead = [Span(cells.pad(name, policy_width)), Span(cells.pad(action.word, action_width), action.slug)]
         page.wrapped(f"“{finding.message}”", "quote", indent=2, first=lead, most=4)

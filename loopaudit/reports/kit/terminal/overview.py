@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
-from loopaudit.core.findings import Action
-from loopaudit.core.report import PolicyResult, Report, TranscriptResult
+from loopaudit.core.report import Report
 from loopaudit.reports.kit import wording
 from loopaudit.reports.kit.page import cells
 from loopaudit.reports.kit.page.page import Page, Span
 from loopaudit.reports.kit.page.table import GAP, Column, Table, table
-from loopaudit.reports.kit.policy_sums import firings_of, graded, loops_of, names_of, scores
+from loopaudit.reports.kit.policy_sums import scores
+from loopaudit.reports.kit.rows import PolicyFirings, TranscriptRow, first_rows, run_facts, transcript_rows
 from loopaudit.reports.kit.terminal.level import Limits
 from loopaudit.reports.kit.terminal.scoring import score_table
 
@@ -23,10 +24,11 @@ def head(page: Page, report: Report, limits: Limits) -> None:
     """How the report was made: mode, tool names, failure level, policies."""
     page.add(Span("loopaudit", "title"), Span(f" {report.version}", "dim"))
     labels = wording.some_of([policy.label for policy in report.policies], limits.names * 10)
+    run = run_facts(report)
     facts = {
-        "mode": f"{report.mode}: {wording.MODES.get(report.mode, '')}".removesuffix(": "),
-        "tool names": wording.TOOL_NAMES.get(report.tool_names, report.tool_names),
-        "failures": wording.FAILURE_LEVELS.get(report.failure_level, report.failure_level),
+        "mode": f"{run.mode}: {run.mode_meaning}".removesuffix(": "),
+        "tool names": run.tool_names,
+        "failures": run.failures,
         "policies": labels or "none",
     }
     for label, text in facts.items():
@@ -47,8 +49,8 @@ def file_failures(page: Page, report: Report, limits: Limits) -> None:
         page.blank()
         page.add(Span(f"{wording.some(len(report.failures), 'input')} could not be audited", "error"))
         for failure in report.failures[:most]:
-            said = failure.message if failure.path in failure.message else f"{failure.path}: {failure.message}"
-            page.wrapped(said, indent=2, most=0 if limits.wrap else 3)
+            message = failure.message if failure.path in failure.message else f"{failure.path}: {failure.message}"
+            page.wrapped(message, indent=2, most=0 if limits.wrap else 3)
             if failure.hint:
                 page.wrapped(failure.hint, "dim", indent=4)
         _more(page, len(report.failures) - most, "--report json")
@@ -60,8 +62,7 @@ def file_failures(page: Page, report: Report, limits: Limits) -> None:
         _more(page, len(report.internal) - most, "--report json")
     if report.ignored:
         page.blank()
-        reasons = [f"{reason} {count:,}" for reason, count in sorted(report.ignored.items())]
-        page.wrapped(", ".join(reasons), "dim", first=[Span("files passed over  ", "dim")])
+        page.wrapped(", ".join(run_facts(report).ignored), "dim", first=[Span("files passed over  ", "dim")])
 
 
 def _more(page: Page, left: int, where: str) -> None:
@@ -69,43 +70,26 @@ def _more(page: Page, left: int, where: str) -> None:
         page.add(Span(f"and {left:,} more (see {where})", "dim"), indent=2)
 
 
-def worst(transcript: TranscriptResult) -> Action:
-    """The strongest action of any policy on a transcript."""
-    return max((action for p in transcript.policies for action in p.by_action), default=Action.ALLOW)
-
-
-def tells(transcript: TranscriptResult) -> bool:
-    """Whether a transcript has anything to tell beyond its counts."""
-    return bool(
-        firings_of(transcript)
-        or transcript.episodes
-        or transcript.recorded
-        or transcript.problem_counts
-        or transcript.crashed
-    )
-
-
 def all_transcripts(page: Page, report: Report, limits: Limits) -> None:
     """One row for each transcript, those with something to tell first if not all are shown."""
-    names, folder = _shortened(names_of(report))
-    order = list(range(len(report.transcripts)))
-    if len(order) > limits.transcripts:
-        order.sort(key=lambda i: not tells(report.transcripts[i]))
-    shown, left = order[: limits.transcripts], order[limits.transcripts :]
+    rows = transcript_rows(report)
+    names, folder = _shortened([row.name for row in rows])
+    rows = [replace(row, name=name) for row, name in zip(rows, names, strict=True)]
+    shown, left = first_rows(rows, limits.transcripts)
     page.blank()
     where = f"  in {folder}" if folder else ""
-    page.add(Span(wording.some(len(order), "transcript"), "title"), Span(where, "dim"))
-    if not order:
+    page.add(Span(wording.some(len(rows), "transcript"), "title"), Span(where, "dim"))
+    if not rows:
         return
-    laid = _wide(report, names, shown, page.width - 2)
+    laid = _wide([policy.label for policy in report.policies], shown, page.width - 2)
     if laid is not None:
         page.add(*laid.head, indent=2)
         page.extend(laid.rows, indent=2)
     else:
-        _narrow(page, report, names, shown)
+        _narrow(page, shown)
     if left:
-        telling = sum(tells(report.transcripts[i]) for i in left)
-        rest = f"and {len(left):,} more, {telling:,} of them with firings, loops or problems (see --report json)"
+        notable = sum(row.is_notable for row in left)
+        rest = f"and {len(left):,} more, {notable:,} of them with firings, loops or problems (see --report json)"
         page.add(Span(rest, "dim"), indent=2)
 
 
@@ -129,39 +113,33 @@ _COUNTS: Final = (
 )
 
 
-def _counts(transcript: TranscriptResult) -> list[Span]:
-    loops = loops_of(transcript)
-    action = worst(transcript)
-    errors = transcript.counts.failures
+def _counts(row: TranscriptRow) -> list[Span]:
     return [
-        _count(transcript.counts.calls),
-        Span("?", "dim") if errors is None else _count(errors),
-        Span(f"{loops:,}" if graded(transcript) else "–", "loop" if loops else "dim"),
-        Span(action.word, action.slug) if action else Span("–", "dim"),
+        _count(row.calls),
+        _count(row.failed),
+        Span("–" if row.loops is None else f"{row.loops:,}", "loop" if row.loops else "dim"),
+        Span(row.worst.word, row.worst.slug) if row.worst else Span("–", "dim"),
     ]
 
 
-def _count(value: int) -> Span:
-    return Span(f"{value:,}", "" if value else "dim")
+def _count(value: int | None) -> Span:
+    return Span("?" if value is None else f"{value:,}", "" if value else "dim")
 
 
-def _wide(report: Report, names: Sequence[str], shown: Sequence[int], width: int) -> Table | None:
+def _wide(labels: Sequence[str], shown: Sequence[TranscriptRow], width: int) -> Table | None:
     """The table with a column of firings for each policy, if that leaves room for the names."""
-    labels = [policy.label for policy in report.policies]
     columns = [_NAME, _FORMAT, *_COUNTS, *(Column(label, right=True) for label in labels)]
     needed = sum(max(cells.width(cells.clean(column.title)), 5) + GAP for column in columns[1:])
     if not labels or needed + 36 > width:
         return None
-    rows = []
-    for i in shown:
-        transcript = report.transcripts[i]
-        by_label = {policy.label: policy for policy in transcript.policies}
-        row = [Span(names[i]), Span(transcript.format, "dim"), *_counts(transcript)]
-        rows.append([*row, *(_firings(by_label.get(label)) for label in labels)])
-    return table(columns, rows, width)
+    lines = []
+    for row in shown:
+        firings = [_firings(row.by_policy.get(label)) for label in labels]
+        lines.append([Span(row.name), Span(row.format, "dim"), *_counts(row), *firings])
+    return table(columns, lines, width)
 
 
-def _firings(policy: PolicyResult | None) -> Span:
+def _firings(policy: PolicyFirings | None) -> Span:
     if policy is None or policy.status == "cannot_evaluate":
         return Span("n/a", "dim")
     if policy.status == "crashed":
@@ -169,20 +147,18 @@ def _firings(policy: PolicyResult | None) -> Span:
     return _count(policy.firings)
 
 
-def _narrow(page: Page, report: Report, names: Sequence[str], shown: Sequence[int]) -> None:
+def _narrow(page: Page, shown: Sequence[TranscriptRow]) -> None:
     """The table with a second line for each transcript: its format, and firings by policy."""
-    rows = [[Span(names[i]), *_counts(report.transcripts[i])] for i in shown]
-    laid = table([_NAME, *_COUNTS], rows, page.width - 2)
+    laid = table([_NAME, *_COUNTS], [[Span(row.name), *_counts(row)] for row in shown], page.width - 2)
     page.add(*laid.head, indent=2)
-    for i, line in zip(shown, laid.rows, strict=True):
+    for row, line in zip(shown, laid.rows, strict=True):
         page.add(*line, indent=2)
-        transcript = report.transcripts[i]
-        fired = [(p.firings, cells.fit(p.label, 24)) for p in transcript.policies if p.by_action]
-        parts = [f"{label} {count:,}" for count, label in sorted(fired, key=lambda item: -item[0])]
-        crashed = [cells.fit(p.label, 24) for p in transcript.policies if p.status == "crashed"]
+        fired = sorted(((label, p.firings) for label, p in row.by_policy.items() if p.firings), key=lambda it: -it[1])
+        listed = ", ".join(f"{cells.fit(label, 24)} {count:,}" for label, count in fired)
+        crashed = [cells.fit(label, 24) for label, policy in row.by_policy.items() if policy.status == "crashed"]
         page.add(
-            Span(f"{cells.fit(transcript.format, 20)}: ", "dim"),
-            Span(", ".join(parts) or "no firings", "dim"),
+            Span(f"{cells.fit(row.format, 20)}: ", "dim"),
+            Span(listed or "no firings", "dim"),
             *(Span(f", {label} crashed", "error") for label in crashed),
             indent=4,
         )

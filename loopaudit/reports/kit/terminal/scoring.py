@@ -50,7 +50,7 @@ def score_table(
         if loops:
             row.append(_caught(score))
         row.append(_count(score.outside) if score.graded else Span(""))
-        avoided = [score.blocked, score.after_stop, score.blocked + score.after_stop]
+        avoided = [score.blocked, score.after_stop, score.avoided]
         for count in avoided if wide else avoided[2:]:
             row.append(_count(count) if enforced else Span(""))
         row += _graded(score)
@@ -78,7 +78,7 @@ def _key(rows: Sequence[Score], *, loops: bool, enforced: bool) -> str:
         parts.append("outside: firings beyond observing that are about no redundant call of a loop")
     if enforced:
         parts.append("avoided: calls blocked or after its stop")
-    if any(score.good or score.bad or score.open for score in rows):
+    if any(any(score.grade_sums) for score in rows):
         parts.append("good, wrong, open: firings as hindsight grades them")
     return "; ".join(parts)
 
@@ -95,10 +95,9 @@ def _caught(score: Score) -> Span:
 
 def _graded(score: Score) -> list[Span]:
     """Numbers of good, wrong and undecided firings; nothing where no firing was graded."""
-    if score.firings and not (score.good or score.bad or score.open):
+    if score.firings and not any(score.grade_sums):
         return [Span("")] * 3
-    sums = [sum(counts.values()) for counts in (score.good, score.bad, score.open)]
-    return [_count(count, style) for count, style in zip(sums, ("good", "bad", "doubt"), strict=True)]
+    return [_count(count, style) for count, style in zip(score.grade_sums, ("good", "bad", "doubt"), strict=True)]
 
 
 def _below(score: Score, *, wide: bool) -> list[tuple[str, str]]:

@@ -67,7 +67,9 @@ def build(name: str | None) -> typer.Typer:
 
     if name is not None:
         module = import_module(f"loopaudit.cli.commands.{name.replace('-', '_')}")
-        app.command(name, epilog=getattr(module, "EPILOG", None))(module.command)
+        from loopaudit.cli.options import expanded
+
+        app.command(name, epilog=getattr(module, "EPILOG", None))(expanded(module.command))
     for other in command_names() if name is None else ():
         app.command(other, help=help_of(other))(lambda: None)
     return app

@@ -1,13 +1,10 @@
-"""What the commands that compare policies share: options, outputs, exit codes."""
+"""What the commands that compare policies share: outputs and exit codes."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from loopaudit.cli.writing import report_error, write_output
 from loopaudit.core.errors import ExitCode, UsageError, did_you_mean
@@ -15,29 +12,6 @@ from loopaudit.core.errors import ExitCode, UsageError, did_you_mean
 if TYPE_CHECKING:
     from loopaudit.compare.comparison import Comparison
     from loopaudit.reports.kit.page.page import Page
-
-Outputs = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--report",
-        "-r",
-        metavar="NAME[=FILE]",
-        help="Write terminal, json or csv to standard output or to a file. Repeatable. Default: terminal.",
-        show_default=False,
-    ),
-]
-LabelsFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--labels",
-        metavar="FILE",
-        help="Judge by a person's labels instead of hindsight; see `loopaudit label`.",
-        show_default=False,
-    ),
-]
-Width = Annotated[
-    int | None, typer.Option("--width", metavar="COLUMNS", help="Width of the terminal report.", show_default=False)
-]
 
 
 def targets(specs: Sequence[str]) -> list[tuple[str, str | None]]:

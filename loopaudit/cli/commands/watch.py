@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 def command(
+    *,
     context: typer.Context,
     paths: Annotated[
         list[str] | None,
@@ -75,13 +76,8 @@ def command(
             show_default=False,
         ),
     ] = None,
-    mode: options.ModeOption = "enforced",
-    tool_names: options.ToolNames = "mapped",
-    failure: options.Failure = "exit-code",
-    format_id: options.Format = None,
-    tools: options.ToolsFile = None,
-    config_file: options.ConfigFile = None,
-    no_config: options.NoConfig = False,
+    replay: options.ReplayOptions,
+    configuration: options.ConfigOptions,
 ) -> None:
     """Follow growing transcripts and print firings as they happen.
 
@@ -92,20 +88,9 @@ def command(
     from loopaudit.cli.watch_lines import summary_line
     from loopaudit.config.actions import lowest_action
 
-    config = options.load_config(config_file, no_config, policy_file)
-    chosen = options.replay_options(
-        policy=policy,
-        settings=settings,
-        mode=mode,
-        tool_names=tool_names,
-        failure=failure,
-        format_id=format_id,
-        tools=tools,
-        max_expanded=0,
-        policy_files=policy_file,
-        config=config,
-        said=options.given(context),
-    )
+    selection = options.SelectionOptions(paths, policy, settings, policy_file)
+    run = options.Run(context, selection, configuration, replay, options.InputOptions(max_expanded=0))
+    chosen = run.options()
     lowest, loops = lowest_action(fail_on or ())
     if loops:
         raise UsageError(
@@ -115,7 +100,7 @@ def command(
     kind = options.choice(report, ("text", "jsonl"), "--report")
     plan = Plan(interval=interval, from_start=from_start, recent=recent * 3600, idle=until_idle)
     begin = time.monotonic()
-    with Watch(options.paths_of(paths, config), chosen, plan, _printer(kind, chosen.mode)) as watch:
+    with Watch(run.paths(), chosen, plan, _printer(kind, chosen.mode)) as watch:
         _stop_on_signals(watch.wake, STOP)
         if sys.stderr.isatty():
             sys.stderr.write("loopaudit: watching; Ctrl-C ends it\n")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loopaudit.cli import options
+from loopaudit.cli.exit_code import end_with, exit_code
 from loopaudit.cli.writing import report_error, report_failures
 from loopaudit.core.errors import ExitCode, UsageError
 
@@ -105,14 +106,13 @@ def command(
 def _refuse(report: Report) -> None:
     """Write no baseline of a run that did not see everything."""
     report_failures(report)
-    crashed = any(p.status == "crashed" for t in report.transcripts for p in t.policies)
-    code = max([f.exit_code for f in report.failures] + [ExitCode.INTERNAL] * crashed, default=0)
+    code = exit_code(report)
     if not code and not report.transcripts:
         report_error("no transcript was found", None)
         code = ExitCode.INPUT
     if code:
         typer.echo("the baseline was not written", err=True)
-        raise typer.Exit(code)
+    end_with(code)
 
 
 def _write(file: Path, renewal: Renewal) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import sys
 from datetime import date
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from loopaudit.cli import options
+from loopaudit.cli.exit_code import end_with
 from loopaudit.cli.writing import write_output
 from loopaudit.core.errors import UsageError
 
@@ -128,7 +130,7 @@ def command(
     commands = Commands(
         check="loopaudit check" + options.repeated(context, [*context.params]),
         options=options.repeated(context, options.REPLAY_NAMES),
-        baseline_options=f" -o{options.repeated(context, ['baseline']).partition('--baseline')[2]}" if baseline else "",
+        baseline_options=f" -o {quote(str(baseline))}" if baseline else "",
     )
     with run.workers() as workers:
         result = check(
@@ -152,8 +154,7 @@ def command(
         write_output(target.render(result, {"width": str(width)} if width else {}), target.file)
     write_step_summary(result, targets)
     assert result.gate is not None
-    if result.gate.exit_code:
-        raise typer.Exit(result.gate.exit_code)
+    end_with(result.gate.exit_code)
 
 
 def day(text: str | None) -> date:

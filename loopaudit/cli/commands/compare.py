@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from loopaudit.cli import comparing, options
+from loopaudit.cli.exit_code import end_with, exit_code
 from loopaudit.core.errors import UsageError
 
 
@@ -107,6 +108,4 @@ def command(
             },
             width,
         )
-    code = comparing.exit_code(result, strict=strict)
-    if code:
-        raise typer.Exit(code)
+    end_with(exit_code(result.report, crashed=bool(comparing.crashed_in(result)), strict=strict))

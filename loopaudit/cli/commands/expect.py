@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from loopaudit.cli import options
+from loopaudit.cli.exit_code import end_with, exit_code
 from loopaudit.cli.writing import report_failures, write_output
 from loopaudit.core.errors import ExitCode, InputError, UsageError
 
@@ -47,17 +48,15 @@ def command(
         if there:
             more = f" and {len(there) - 1} more" if len(there) > 1 else ""
             raise UsageError(f"there are expectations already: {there[0]}{more}", hint="--force overwrites them")
-    code = 0
+    code = ExitCode.OK
     made: dict[Path, str] = {}
     for item in inputs:
         report = new_report(chosen)
         add(report, audit_input(item, chosen))
         report_failures(report)
-        code = max([code, *(failed.exit_code for failed in report.failures)])
+        code = ExitCode.worst([code, exit_code(report)])
         if not report.transcripts:
             continue
-        if any(p.status == "crashed" for t in report.transcripts for p in t.policies):
-            code = ExitCode.INTERNAL
         text = written(report, item.path.name if item.path is not None else "<stdin>")
         if to_screen or item.path is None:
             write_output(text.encode(), None)
@@ -70,5 +69,4 @@ def command(
         typer.echo(f"wrote {file}")
     if not made and not to_screen and not code:
         raise InputError("no transcript was found, nothing was written")
-    if code:
-        raise typer.Exit(code)
+    end_with(code)

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from loopaudit.cli import options
+from loopaudit.cli.exit_code import end_with, exit_code
 from loopaudit.cli.writing import report_failures, write_output
 from loopaudit.core.errors import InputError, UsageError
 
@@ -63,5 +64,4 @@ def command(
         write_output(label_document(result.transcripts), output)
     elif not result.failures:
         raise InputError("no transcript was found, nothing was written")
-    if result.failures:
-        raise typer.Exit(max(problem.exit_code for problem in result.failures))
+    end_with(exit_code(result))

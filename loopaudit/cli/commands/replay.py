@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loopaudit.cli import options
+from loopaudit.cli.exit_code import end_with, exit_code
 from loopaudit.cli.writing import report_failures, write_output
-from loopaudit.core.errors import ExitCode, UsageError
+from loopaudit.core.errors import UsageError
 
 if TYPE_CHECKING:
     from loopaudit.core.report import Report
@@ -84,20 +85,7 @@ def command(
     write_step_summary(result, targets)
     if not any(target.id == "terminal" and target.file is None for target in targets):
         report_failures(result, strict=strict)
-    code = exit_code(result, strict=strict, failed=threshold(result))
-    if code:
-        raise typer.Exit(code)
-
-
-def exit_code(report: Report, *, strict: bool, failed: bool) -> int:
-    """The exit code of a finished report: own failure, then input, then findings."""
-    crashed = any(p.status == "crashed" for t in report.transcripts for p in t.policies)
-    codes = {failure.exit_code for failure in report.failures}
-    if crashed or ExitCode.INTERNAL in codes:
-        return ExitCode.INTERNAL
-    if codes or (strict and any(t.damaged for t in report.transcripts)):
-        return ExitCode.INPUT
-    return ExitCode.FINDING if failed else ExitCode.OK
+    end_with(exit_code(result, strict=strict, found=threshold(result)))
 
 
 def _terminal(report: Report, detail: str, width: int | None) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from loopaudit.cli import comparing, options
+from loopaudit.cli.exit_code import end_with, exit_code
 from loopaudit.core.errors import UsageError
 
 
@@ -76,6 +77,4 @@ def command(
         },
         width,
     )
-    code = comparing.exit_code(result.comparison)
-    if code:
-        raise typer.Exit(code)
+    end_with(exit_code(result.comparison.report, crashed=bool(comparing.crashed_in(result.comparison))))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loopaudit.cli import options
+from loopaudit.cli.exit_code import end_with
 from loopaudit.core.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -106,10 +107,8 @@ def command(
             sys.stderr.write("loopaudit: watching; Ctrl-C ends it\n")
         code = watch.run()
     sys.stderr.write(summary_line(watch.summary, time.monotonic() - begin))
-    if not code and lowest is not None and watch.strongest >= lowest:
-        code = ExitCode.FINDING
-    if code:
-        raise typer.Exit(code)
+    found = lowest is not None and watch.strongest >= lowest
+    end_with(ExitCode.worst([code, ExitCode.FINDING if found else ExitCode.OK]))
 
 
 def _stop_on_signals(wake: SimpleQueue[str], stop: str) -> None:

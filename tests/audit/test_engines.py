@@ -23,6 +23,7 @@ from loopaudit.config.options import Options
 from loopaudit.config.selection import select
 from loopaudit.core.errors import UsageError
 from loopaudit.reports.comparison.json_shape import comparison_json
+from loopaudit.reports.contract import Rendering
 from loopaudit.reports.formats.json import REPORTER
 from tests.cli.test_program import CATCH, SAMPLES, run
 
@@ -48,7 +49,7 @@ def paths(tmp_path: Path) -> list[str]:
 
 def test_the_report_does_not_depend_on_the_engine(engine: Engine, paths: list[str]) -> None:
     here, there = audit(paths, OPTIONS), audit(paths, OPTIONS, engine=engine)
-    assert REPORTER.render(there, {}) == REPORTER.render(here, {})
+    assert REPORTER.render(there, Rendering()) == REPORTER.render(here, Rendering())
     assert len(here.transcripts) > 10 and len(here.failures) == 1
 
 
@@ -103,7 +104,7 @@ def test_what_was_finished_need_not_be_done_again(engine: Engine, paths: list[st
 
     second = audit(paths, OPTIONS, engine=watching, cache=cache)  # type: ignore[arg-type]
     assert [item.name for item in left] == [paths[1]]
-    assert REPORTER.render(first, {}) == REPORTER.render(second, {})
+    assert REPORTER.render(first, Rendering()) == REPORTER.render(second, Rendering())
 
 
 def test_without_ray_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

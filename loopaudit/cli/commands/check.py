@@ -114,6 +114,7 @@ def command(
     from loopaudit.config.actions import lowest_action
     from loopaudit.config.file import NONE
     from loopaudit.gate.check import Commands, check
+    from loopaudit.reports.contract import Rendering
     from loopaudit.reports.kit.check_page import check_page
     from loopaudit.reports.kit.page.show import show
 
@@ -150,8 +151,9 @@ def command(
         )
     taken = any(target.file is None for target in targets)
     show(lambda columns: check_page(result, columns), sys.stderr if taken else sys.stdout, width=width)
+    rendering = Rendering(width=width or None)
     for target in targets:
-        write_output(target.render(result, {"width": str(width)} if width else {}), target.file)
+        write_output(target.render(result, rendering), target.file)
     write_step_summary(result, targets)
     assert result.gate is not None
     end_with(result.gate.exit_code)

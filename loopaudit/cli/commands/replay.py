@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from loopaudit.cli import options
 from loopaudit.cli.exit_code import end_with, exit_code
-from loopaudit.cli.writing import report_failures, write_output
+from loopaudit.cli.writing import report_failures
 from loopaudit.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from loopaudit.core.report import Report
+    pass
 
 
 def command(
@@ -59,6 +58,7 @@ def command(
         raise UsageError("--summary and --full exclude each other")
     from loopaudit.audit.run import audit
     from loopaudit.cli.outputs import gate, outputs, write_step_summary
+    from loopaudit.reports.contract import Detail, Rendering
 
     run = options.Run(context, selection, configuration, replay, inputs, work, caching)
     paths = run.paths()
@@ -75,21 +75,11 @@ def command(
             engine=workers.engine,
             cache=workers.cache,
         )
-    detail = "summary" if summary else "full" if full else "normal"
+    detail = Detail.SUMMARY if summary else Detail.FULL if full else Detail.NORMAL
+    rendering = Rendering(detail, width or None)
     for target in targets:
-        if target.id == "terminal" and target.file is None:
-            _terminal(result, detail, width)
-        else:
-            shown = {"detail": detail, "width": str(width)} if width else {"detail": detail}
-            write_output(target.render(result, shown), target.file)
+        target.write(result, rendering)
     write_step_summary(result, targets)
-    if not any(target.id == "terminal" and target.file is None for target in targets):
+    if not any(target.is_shown for target in targets):
         report_failures(result, strict=strict)
     end_with(exit_code(result, strict=strict, found=threshold(result)))
-
-
-def _terminal(report: Report, detail: str, width: int | None) -> None:
-    from loopaudit.reports.formats.terminal import write_terminal
-    from loopaudit.reports.kit.terminal.level import Detail
-
-    write_terminal(report, sys.stdout, Detail(detail), width=width)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final
 
 from loopaudit.core import text
 from loopaudit.core.findings import Finding
 from loopaudit.core.report import Report, TranscriptResult
-from loopaudit.reports.contract import Reporter
+from loopaudit.reports.contract import Rendering, Reporter
 from loopaudit.reports.kit.severity import severity
 
 COLUMNS: Final = (
@@ -26,7 +26,7 @@ CELL: Final = 8_000
 _FORMULA: Final = ("=", "+", "-", "@")
 
 
-def render(report: Report, options: Mapping[str, str]) -> bytes:
+def render(report: Report, rendering: Rendering) -> bytes:
     """The table in UTF-8 as RFC 4180 has it, with a row of names first."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\r\n")
@@ -69,5 +69,4 @@ REPORTER = Reporter(
     title="one finding a row, for spreadsheets",
     suffix=".csv",
     render=render,
-    options={},
 )

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from loopaudit.core.json import dumps
 from loopaudit.core.report import Report
-from loopaudit.reports.contract import Reporter
+from loopaudit.reports.contract import Rendering, Reporter
 from loopaudit.reports.kit import json_shape as shape
 
 
-def render(report: Report, options: Mapping[str, str]) -> bytes:
+def render(report: Report, rendering: Rendering) -> bytes:
     """The lines; nothing where no policy fired."""
     return b"".join(map(dumps, shape.finding_lines(report)))
 
@@ -20,5 +18,4 @@ REPORTER = Reporter(
     title="one finding a line as JSON, for programs and grep",
     suffix=".jsonl",
     render=render,
-    options={},
 )

@@ -7,14 +7,14 @@ error where it crashed. No case has a time: a replay does not measure any.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from loopaudit.core import text
 from loopaudit.core.report import Check, FileProblem, PolicyResult, Report, TranscriptResult
 from loopaudit.hindsight.catches import acts
-from loopaudit.reports.contract import Reporter
+from loopaudit.reports.contract import Rendering, Reporter
 from loopaudit.reports.kit import wording
 from loopaudit.reports.kit import wording as telling
 from loopaudit.reports.kit.check_page import told
@@ -38,7 +38,7 @@ class _Case:
     output: list[str] = field(default_factory=list)
 
 
-def render(report: Report, options: Mapping[str, str]) -> bytes:
+def render(report: Report, rendering: Rendering) -> bytes:
     """The document in UTF-8."""
     suites = [
         *(
@@ -193,5 +193,4 @@ REPORTER = Reporter(
     title="JUnit XML: a suite for each transcript, a case for each policy and expectation",
     suffix=".xml",
     render=render,
-    options={},
 )

@@ -12,7 +12,7 @@ from typing import Any, Final
 from loopaudit.core import text
 from loopaudit.core.findings import Finding
 from loopaudit.core.report import Report, TranscriptResult
-from loopaudit.reports.contract import Reporter
+from loopaudit.reports.contract import Rendering, Reporter
 from loopaudit.reports.kit.severity import severity
 
 COLUMNS: Final[Mapping[str, str]] = {
@@ -52,7 +52,7 @@ GROUP_ROWS: Final = 50_000
 """Findings of a row group."""
 
 
-def render(report: Report, options: Mapping[str, str]) -> bytes:
+def render(report: Report, rendering: Rendering) -> bytes:
     """The whole file. Equal reports give equal bytes, with one version of pyarrow."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -126,7 +126,6 @@ REPORTER = Reporter(
     title="one finding a row, typed, for DuckDB, pandas and Spark",
     suffix=".parquet",
     render=render,
-    options={},
     binary=True,
     package="pyarrow",
 )

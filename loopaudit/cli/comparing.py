@@ -59,7 +59,7 @@ def write_all(
     if ("terminal", None) not in chosen:
         for problem in comparison.report.failures:
             report_error(problem.message, problem.hint)
-    # The page of a sweep has no place for them, and a sweep keeps no transcripts that could tell more.
+    # The page of a sweep has no place for them, and a sweep keeps no transcripts that could show more.
     if ("terminal", None) not in chosen or not comparison.report.transcripts:
         for label, count in crashed_in(comparison).items():
             report_error(f"{label}: the policy failed in {some(count, 'transcript')}", None)

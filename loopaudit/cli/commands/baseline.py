@@ -88,7 +88,7 @@ def command(
     if file.exists():
         from loopaudit.gate.baseline_file import read
 
-        read(file)  # a wrong baseline is told before the work
+        read(file)  # a wrong baseline is reported before the work
     with run.workers() as workers:
         report = audit(
             chosen_paths,

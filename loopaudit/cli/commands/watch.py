@@ -129,17 +129,17 @@ def _printer(kind: str, mode: Mode) -> Callable[[Firing | Notice], None]:
 
     line = _text_line()
 
-    def tell(told: Firing | Notice) -> None:
-        if isinstance(told, Notice):
-            sys.stderr.write(notice_lines(told))
+    def emit(reported: Firing | Notice) -> None:
+        if isinstance(reported, Notice):
+            sys.stderr.write(notice_lines(reported))
         elif kind == "jsonl":
-            sys.stdout.buffer.write(firing_json(told, mode))
+            sys.stdout.buffer.write(firing_json(reported, mode))
             sys.stdout.buffer.flush()
         else:
-            line(told)
+            line(reported)
             sys.stdout.flush()
 
-    return tell
+    return emit
 
 
 def _text_line() -> Callable[[Firing], None]:

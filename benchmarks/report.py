@@ -13,6 +13,7 @@ from benchmarks.pipeline import DATA
 from benchmarks.timing import Ratio, ratios
 from loopaudit.api import replay
 from loopaudit.core.report import Report
+from loopaudit.reports.contract import Detail, Rendering
 from loopaudit.reports.formats import jsonl
 from loopaudit.reports.registry import reports
 
@@ -53,12 +54,11 @@ def example() -> Report:
 def measure(*, quick: bool) -> dict[str, Ratio]:
     """Ratios per kind of report, every finding shown where the report can."""
     report = example()
-    dictionaries = list(map(orjson.loads, jsonl.render(report, {}).splitlines()))
+    dictionaries = list(map(orjson.loads, jsonl.render(report, Rendering()).splitlines()))
     variants: dict[str, Callable[[], object]] = {"floor": lambda: many(dictionaries)}
     for reporter in reports().all():
-        variants[reporter.id] = partial(reporter.render, report, {})
-        if "detail" in reporter.options:
-            variants[f"{reporter.id}, full"] = partial(reporter.render, report, {"detail": "full"})
+        variants[reporter.id] = partial(reporter.render, report, Rendering())
+    variants["terminal, full"] = partial(reports().get("terminal").render, report, Rendering(Detail.FULL))
     found = ratios(variants, "floor", 3 if quick else 9)
     del found["floor"]
     note = f"{len(dictionaries):,} findings"

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from loopaudit.readers.emit import Emitter
     from loopaudit.readers.probe import Probe
     from loopaudit.readers.source import Source
-    from loopaudit.reports.contract import Reporter
+    from loopaudit.reports.contract import Rendering, Reporter
 
 __all__ = [
     "Action",
@@ -63,6 +63,7 @@ __all__ = [
     "PolicyResult",
     "Probe",
     "Reader",
+    "Rendering",
     "Report",
     "Reporter",
     "Result",
@@ -92,7 +93,7 @@ _HOMES = {
     "readers.emit": "Emitter",
     "readers.probe": "Probe",
     "readers.source": "Source",
-    "reports.contract": "Reporter",
+    "reports.contract": "Rendering Reporter",
 }
 
 

@@ -59,7 +59,8 @@ class ExpectationFile(pytest.File):
         Raises:
             LoopauditError: the expectations, the configuration or the transcript are wrong.
         """
-        from loopaudit.cli.options import replay_options
+
+        from loopaudit.cli.options import InputOptions, ReplayOptions, SelectionOptions, replay_options
         from loopaudit.config import file as configs
         from loopaudit.config.gate import GateSettings
         from loopaudit.core.errors import InputError
@@ -75,19 +76,8 @@ class ExpectationFile(pytest.File):
             raise InputError(f"{self.path.name}: there are expectations, but no transcript beside them")
         config = configs.load_config(None, self.config.rootpath)
         named = {item.policy: None for item in expectations.read(self.path, beside[0]).items}
-        options = replay_options(
-            policy=None if config.policy else list(named),
-            settings=None,
-            mode="enforced",
-            tool_names="mapped",
-            failure="exit-code",
-            format_id=None,
-            tools=None,
-            max_expanded=4096,
-            policy_files=None,
-            config=config,
-            said=frozenset(),
-        )
+        selection = SelectionOptions(policy=None if config.policy else list(named))
+        options = replay_options(selection, ReplayOptions(), InputOptions(), config)
         settings = GateSettings(max_damaged=config.gate.max_damaged, allow_unevaluated=config.gate.allow_unevaluated)
         paths = [str(path) for path in beside]
         report = check(paths, options, config, Inputs(settings))

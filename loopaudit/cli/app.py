@@ -1,17 +1,15 @@
 """Builds the command line and runs it; turns every error into one sentence and an exit code.
 
 Only the module of the command that is run is imported: a command module names its function
-``command`` and its help is that function's docstring. For ``--help`` of the whole program the
-docstrings are read from the text of the modules.
+``command`` and its help is that function's docstring.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import sys
 from importlib import import_module
-from pathlib import Path
+from typing import Final
 
 import typer
 
@@ -25,21 +23,33 @@ EPILOG = (
 )
 
 
+COMMANDS: Final = {
+    "baseline": "Write or renew the baseline: the firings that are known and accepted.",
+    "cache": "Show or empty the cache of results.",
+    "check": "Check transcripts against expectations, a baseline and thresholds.",
+    "compare": "Compare policies on the same recordings.",
+    "convert": "Write a transcript as loopaudit JSONL, which replays to the same decisions as the original.",
+    "expect": "Write what the policies do today beside each transcript, as expectations to edit.",
+    "explain": "Show what a policy watches, what it does, what resets it, and what it is blind to.",
+    "formats": "List the transcript formats: how each is recognised and what it carries.",
+    "init": "Write a commented loopaudit.toml to start from.",
+    "label": "Write labels for transcripts, prefilled with hindsight.",
+    "new-policy": "Write a commented policy and a test that passes.",
+    "policies": "List the policies: idea, actions, what each needs of a recording, and defaults.",
+    "replay": "Replay recorded transcripts through loop guards.",
+    "tune": "Sweep parameters of a policy over recordings and suggest a setting.",
+    "validate": "Check transcripts: loopaudit JSONL against its schema, any other format by reading strictly.",
+    "watch": "Follow growing transcripts and print firings as they happen.",
+}
+"""The commands, each with the first paragraph of its help, which is the docstring of its function.
+
+They stand here so that ``--help`` imports no command. The module of ``new-policy`` is ``new_policy``.
+"""
+
+
 def command_names() -> list[str]:
-    """Names of all commands, by the modules in this folder (``new_policy`` is ``new-policy``)."""
-    here = Path(__file__).parent / "commands"
-    modules = (p.stem for p in here.glob("*.py"))
-    return sorted(m.replace("_", "-") for m in modules if m != "app" and not m.startswith("_"))
-
-
-_HELP = re.compile(r'^def command\(.*?\) -> None:\n    """(.*?)"""', re.DOTALL | re.MULTILINE)
-
-
-def help_of(name: str) -> str:
-    """The help of a command, without importing its module."""
-    source = (Path(__file__).parent / "commands" / (name.replace("-", "_") + ".py")).read_text(encoding="utf-8")
-    found = _HELP.search(source)
-    return found[1] if found is not None else ""
+    """Names of all commands, sorted."""
+    return list(COMMANDS)
 
 
 def build(name: str | None) -> typer.Typer:
@@ -67,9 +77,11 @@ def build(name: str | None) -> typer.Typer:
 
     if name is not None:
         module = import_module(f"loopaudit.cli.commands.{name.replace('-', '_')}")
-        app.command(name, epilog=getattr(module, "EPILOG", None))(module.command)
-    for other in command_names() if name is None else ():
-        app.command(other, help=help_of(other))(lambda: None)
+        from loopaudit.cli.options import expanded
+
+        app.command(name, epilog=getattr(module, "EPILOG", None))(expanded(module.command))
+    for other, first_paragraph in COMMANDS.items() if name is None else ():
+        app.command(other, help=first_paragraph)(lambda: None)
     return app
 
 

@@ -96,7 +96,7 @@ def explain(console: Console, name: str) -> None:
     policy = policies().get(name)
     width = console.width
 
-    def told(line: str, hanging: int = 8, style: str | None = None) -> None:
+    def emit(line: str, hanging: int = 8, style: str | None = None) -> None:
         for part in fill(line, width, hanging):
             console.print(escape(part), style=style, soft_wrap=True)
 
@@ -104,7 +104,7 @@ def explain(console: Console, name: str) -> None:
         console.print(f"[bold]{escape(word)}[/bold]")
 
     heading(policy.title)
-    told(_origin(policy), 0, "dim")
+    emit(_origin(policy), 0, "dim")
     console.print()
     for line in reflow(docstring(policy), width):
         if line in _HEADINGS:
@@ -113,24 +113,24 @@ def explain(console: Console, name: str) -> None:
             console.print(escape(line), soft_wrap=True)
     heading("Rules")
     for rule, text in policy.rules.items():
-        told(f"    {rule}: {text}")
+        emit(f"    {rule}: {text}")
     heading("Parameters")
     for parameter in parameters(policy.params).values():
-        told(f"    {parameter.name} = {parameter.default}")
-        told(f"        {parameter.doc}", style="dim")
+        emit(f"    {parameter.name} = {parameter.default}")
+        emit(f"        {parameter.doc}", style="dim")
     if not parameters(policy.params):
-        told("    none")
+        emit("    none")
     for variant, values in policy.variants.items():
-        told(f"    variant {policy.id}:{variant}")
-        told("        " + ", ".join(f"{k}={v}" for k, v in values.items()), style="dim")
+        emit(f"    variant {policy.id}:{variant}")
+        emit("        " + ", ".join(f"{k}={v}" for k, v in values.items()), style="dim")
     if policy.reads_text:
         heading("Reads")
-        told(f"    {policy.reads_text}: decides differently on a redacted transcript")
+        emit(f"    {policy.reads_text}: decides differently on a redacted transcript")
     if policy.needs:
         heading("Without")
         for need, loss in policy.needs.items():
             grave = " (cannot evaluate)" if need in policy.essential else ""
-            told(f"    {need}: {loss}{grave}")
+            emit(f"    {need}: {loss}{grave}")
 
 
 def _origin(policy: Policy) -> str:
@@ -287,35 +287,35 @@ def reflow(text: str, width: int) -> Iterator[str]:
     hanging = 0
     verbatim = False
     for line in [*text.splitlines(), ""]:
-        said = line.lstrip()
-        indent = len(line) - len(said)
-        starts = not said or verbatim or indent != hanging or said.startswith(BULLET)
+        words = line.lstrip()
+        indent = len(line) - len(words)
+        starts = not words or verbatim or indent != hanging or words.startswith(BULLET)
         if block and starts:
             yield from fill(" ".join(block), width, hanging)
             block = []
-        if not said:
+        if not words:
             yield ""
             continue
         if not indent:
-            verbatim = said == "Examples"
+            verbatim = words == "Examples"
         if not block:
-            hanging = indent + (len(BULLET) if said.startswith(BULLET) else 0)
+            hanging = indent + (len(BULLET) if words.startswith(BULLET) else 0)
             block = [line]
             if verbatim:
                 hanging += 4
         else:
-            block.append(said)
+            block.append(words)
 
 
 def fill(line: str, width: int, hanging: int) -> list[str]:
     """One line broken to the width, with ``hanging`` spaces before all parts but the first. No word is broken."""
-    said = line.lstrip()
-    start = line[: len(line) - len(said)]
-    if said.startswith(BULLET):
+    words = line.lstrip()
+    start = line[: len(line) - len(words)]
+    if words.startswith(BULLET):
         # The bullet never stands alone, however long the first word is.
-        start, said = start + BULLET, said.removeprefix(BULLET)
+        start, words = start + BULLET, words.removeprefix(BULLET)
     return wrap(
-        said,
+        words,
         min(width, WIDEST),
         initial_indent=start,
         subsequent_indent=" " * hanging,

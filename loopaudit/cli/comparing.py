@@ -1,43 +1,17 @@
-"""What the commands that compare policies share: options, outputs, exit codes."""
+"""What the commands that compare policies write, and which of them failed."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from loopaudit.cli.writing import report_error, write_output
-from loopaudit.core.errors import ExitCode, UsageError, did_you_mean
+from loopaudit.core.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from loopaudit.compare.comparison import Comparison
     from loopaudit.reports.kit.page.page import Page
-
-Outputs = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--report",
-        "-r",
-        metavar="NAME[=FILE]",
-        help="Write terminal, json or csv to standard output or to a file. Repeatable. Default: terminal.",
-        show_default=False,
-    ),
-]
-LabelsFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--labels",
-        metavar="FILE",
-        help="Judge by a person's labels instead of hindsight; see `loopaudit label`.",
-        show_default=False,
-    ),
-]
-Width = Annotated[
-    int | None, typer.Option("--width", metavar="COLUMNS", help="Width of the terminal report.", show_default=False)
-]
 
 
 def targets(specs: Sequence[str]) -> list[tuple[str, str | None]]:
@@ -85,19 +59,13 @@ def write_all(
     if ("terminal", None) not in chosen:
         for problem in comparison.report.failures:
             report_error(problem.message, problem.hint)
-    # The page of a sweep has no place for them, and a sweep keeps no transcripts that could tell more.
+    # The page of a sweep has no place for them, and a sweep keeps no transcripts that could show more.
     if ("terminal", None) not in chosen or not comparison.report.transcripts:
-        for label, card in comparison.scorecard.cards.items():
-            if crashed := card.status.get("crashed"):
-                report_error(f"{label}: the policy failed in {some(crashed, 'transcript')}", None)
+        for label, count in crashed_in(comparison).items():
+            report_error(f"{label}: the policy failed in {some(count, 'transcript')}", None)
 
 
-def exit_code(comparison: Comparison, *, strict: bool = False) -> int:
-    """The exit code of a finished comparison: own failure, then input."""
-    crashed = any(card.status.get("crashed") for card in comparison.scorecard.cards.values())
-    codes = {failure.exit_code for failure in comparison.report.failures}
-    if crashed or ExitCode.INTERNAL in codes:
-        return ExitCode.INTERNAL
-    if codes or (strict and any(t.damaged for t in comparison.report.transcripts)):
-        return ExitCode.INPUT
-    return ExitCode.OK
+def crashed_in(comparison: Comparison) -> dict[str, int]:
+    """The policies that crashed, by label, and in how many transcripts. A sweep keeps no transcripts to ask."""
+    counts = {label: card.status.get("crashed", 0) for label, card in comparison.scorecard.cards.items()}
+    return {label: count for label, count in counts.items() if count}

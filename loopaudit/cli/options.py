@@ -1,24 +1,35 @@
-"""Options that several commands share, and what they turn into."""
+"""The options that several commands share: how they are written, how they get into a command, and what they come to.
+
+A group is a dataclass whose fields are options. A command that has a parameter of such a type offers all options of
+the group at that place of its help, and receives them as one value (:func:`expanded`). :class:`Run` makes of the
+groups of one command what the rooms below take: configuration, paths, options of a replay, workers.
+"""
 
 from __future__ import annotations
 
+import inspect
 import re
 import sys
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_type_hints
 
 import typer
 
 from loopaudit.core.errors import InputError, UsageError, did_you_mean, reason_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from loopaudit.audit.cache.cache import Cache
     from loopaudit.audit.pool import Engine
+    from loopaudit.audit.workers import Workers
     from loopaudit.config.file import Config
     from loopaudit.config.options import Options
     from loopaudit.core.tools import Kind
+
+# -- single options ------------------------------------------------------------------------
 
 Paths = Annotated[
     list[str] | None,
@@ -39,15 +50,6 @@ Policies = Annotated[
         show_default=False,
     ),
 ]
-Settings = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="POLICY.PARAM=VALUE",
-        help="Change a parameter of a selected policy. Repeatable.",
-        show_default=False,
-    ),
-]
 PolicyFiles = Annotated[
     list[Path] | None,
     typer.Option(
@@ -57,18 +59,13 @@ PolicyFiles = Annotated[
         show_default=False,
     ),
 ]
-ModeOption = Annotated[
-    str,
+Settings = Annotated[
+    list[str] | None,
     typer.Option(
-        "--mode",
-        help="enforced: what a guard refuses never happened for it, and a stop ends its turn. "
-        "shadow: it watches every call and acts on nothing.",
-    ),
-]
-ToolNames = Annotated[
-    str,
-    typer.Option(
-        "--tool-names", help="mapped: tool names are mapped to each guard's vocabulary. literal: they are not."
+        "--set",
+        metavar="POLICY.PARAM=VALUE",
+        help="Change a parameter of a selected policy. Repeatable.",
+        show_default=False,
     ),
 ]
 Failure = Annotated[
@@ -88,35 +85,426 @@ Format = Annotated[
         show_default=False,
     ),
 ]
-ToolsFile = Annotated[
-    Path | None,
-    typer.Option("--tools", metavar="FILE", help="JSON file with the tools' argument schemas.", show_default=False),
-]
-Jobs = Annotated[
-    int | None,
-    typer.Option(
-        "--jobs",
-        "-j",
-        metavar="N",
-        min=1,
-        help="Processes that read in parallel. Default: one for small work, else as many as there are cores.",
-        show_default=False,
-    ),
-]
 MaxExpanded = Annotated[
     int, typer.Option("--max-expanded", metavar="MIB", help="Refuse a compressed input that expands to more than this.")
 ]
-
-ConfigFile = Annotated[
+CacheFolder = Annotated[
     Path | None,
     typer.Option(
-        "--config",
-        metavar="FILE",
-        help="Use this configuration instead of the loopaudit.toml or pyproject.toml found above the working folder.",
+        "--cache-dir",
+        metavar="DIR",
+        help="The cache. Default: LOOPAUDIT_CACHE_DIR, or the user's folder for caches.",
         show_default=False,
     ),
 ]
-NoConfig = Annotated[bool, typer.Option("--no-config", help="Use no configuration.")]
+ComparisonReports = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--report",
+        "-r",
+        metavar="NAME[=FILE]",
+        help="Write terminal, json or csv to standard output or to a file. Repeatable. Default: terminal.",
+        show_default=False,
+    ),
+]
+LabelsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--labels",
+        metavar="FILE",
+        help="Judge by a person's labels instead of hindsight; see `loopaudit label`.",
+        show_default=False,
+    ),
+]
+Strict = Annotated[bool, typer.Option("--strict", help="Exit 4 if any input was damaged and only partly read.")]
+Width = Annotated[
+    int | None, typer.Option("--width", metavar="COLUMNS", help="Width of the terminal report.", show_default=False)
+]
+
+# -- groups of options ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SelectionOptions:
+    """Which transcripts are replayed, and through which policies."""
+
+    paths: Paths = None
+    policy: Policies = None
+    settings: Settings = None
+    policy_file: PolicyFiles = None
+
+
+@dataclass(frozen=True)
+class ReplayOptions:
+    """How transcripts are read and replayed."""
+
+    mode: Annotated[
+        str,
+        typer.Option(
+            "--mode",
+            help="enforced: what a guard refuses never happened for it, and a stop ends its turn. "
+            "shadow: it watches every call and acts on nothing.",
+        ),
+    ] = "enforced"
+    tool_names: Annotated[
+        str,
+        typer.Option(
+            "--tool-names", help="mapped: tool names are mapped to each guard's vocabulary. literal: they are not."
+        ),
+    ] = "mapped"
+    failure: Failure = "exit-code"
+    format_id: Format = None
+    tools: Annotated[
+        Path | None,
+        typer.Option("--tools", metavar="FILE", help="JSON file with the tools' argument schemas.", show_default=False),
+    ] = None
+
+
+@dataclass(frozen=True)
+class InputOptions:
+    """Where the transcripts are in a table, and how far a compressed input may expand."""
+
+    column: Annotated[
+        str | None,
+        typer.Option(
+            "--column",
+            metavar="NAME",
+            help="The column of a parquet file that holds the transcripts. Default: found by what is in it.",
+            show_default=False,
+        ),
+    ] = None
+    id_column: Annotated[
+        str | None,
+        typer.Option(
+            "--id-column",
+            metavar="NAME",
+            help="The column of a parquet file that names the transcripts.",
+            show_default=False,
+        ),
+    ] = None
+    group_by: Annotated[
+        str | None,
+        typer.Option(
+            "--group-by",
+            metavar="NAME",
+            help="A row of a parquet file is one message; this column tells which rows are one transcript.",
+            show_default=False,
+        ),
+    ] = None
+    max_expanded: MaxExpanded = 4096
+
+
+@dataclass(frozen=True)
+class JobOptions:
+    """How many processes of this machine read."""
+
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs",
+            "-j",
+            metavar="N",
+            min=1,
+            help="Processes that read in parallel. Default: one for small work, else as many as there are cores.",
+            show_default=False,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class EngineOptions(JobOptions):
+    """What reads: processes of this machine, or a Ray cluster."""
+
+    engine: Annotated[
+        str,
+        typer.Option(
+            "--engine",
+            metavar="NAME",
+            help="local: processes of this machine. ray: tasks of a Ray cluster, or of a Ray that is started for the "
+            "run with --jobs processes. The report is the same.",
+        ),
+    ] = "local"
+    ray_address: Annotated[
+        str | None,
+        typer.Option(
+            "--ray-address",
+            metavar="ADDRESS",
+            help="The Ray cluster to join, for --engine ray. Default: RAY_ADDRESS, or else none is joined.",
+            show_default=False,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class CacheOptions:
+    """The cache of results, which is used where neither command line nor configuration says otherwise."""
+
+    is_usual: ClassVar = True
+
+    cache: Annotated[
+        bool | None,
+        typer.Option(
+            "--cache/--no-cache",
+            help="Take the results of inputs that have not changed from the cache, and keep those of this run there. "
+            "Default: where there is much to read.",
+            show_default=False,
+        ),
+    ] = None
+    cache_dir: CacheFolder = None
+
+
+@dataclass(frozen=True)
+class CacheIfAskedOptions(CacheOptions):
+    """The cache of results, which is used only where command line or configuration ask for it."""
+
+    is_usual: ClassVar = False
+
+    cache: Annotated[
+        bool | None,
+        typer.Option(
+            "--cache/--no-cache",
+            help="Take the results of inputs that have not changed from the cache, and keep those of this run there. "
+            "Default: no.",
+            show_default=False,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class ConfigOptions:
+    """Which configuration counts."""
+
+    config_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--config",
+            metavar="FILE",
+            help="Use this configuration instead of the loopaudit.toml or pyproject.toml found above the working "
+            "folder.",
+            show_default=False,
+        ),
+    ] = None
+    no_config: Annotated[bool, typer.Option("--no-config", help="Use no configuration.")] = False
+
+    def load(self, policy_files: Sequence[Path] | None = None) -> Config | None:
+        """The configuration that counts for this run, or ``None``.
+
+        Raises:
+            UsageError: it is missing or wrong, or both options are given.
+        """
+        from loopaudit.config.location import candidates
+
+        if self.no_config and self.config_file is not None:
+            raise UsageError("--config and --no-config exclude each other")
+        if self.no_config or (self.config_file is None and next(candidates(Path.cwd()), None) is None):
+            return None
+        from loopaudit.config.file import load_config
+        from loopaudit.config.policy_files import policies_from
+
+        config = load_config(self.config_file, Path.cwd(), policies_from(policy_files or ()))
+        # What a room below cannot know is checked here, so that every command reports a wrong line.
+        if config.reports:
+            from loopaudit.cli.outputs import check_reports
+
+            check_reports(config)
+        if config.expect:
+            from loopaudit.gate.expectations import from_config
+
+            from_config(config)
+        return config
+
+
+REPLAY_NAMES = {
+    option.name
+    for group in (SelectionOptions, ReplayOptions, InputOptions, ConfigOptions)
+    for option in fields(group)
+    if option.name != "paths"
+}
+"""Parameters of a command that decide what a replay finds."""
+
+
+def expanded(command: Callable[..., None]) -> Callable[..., None]:
+    """The command as typer is to see it: every parameter whose type is a group stands for the options of the group.
+
+    The parameters keep their order; typer passes all by name.
+    """
+    parameters: list[inspect.Parameter] = []
+    groups: dict[str, type[Any]] = {}
+    hints = get_type_hints(command, include_extras=True)
+    for name, parameter in inspect.signature(command).parameters.items():
+        if not is_dataclass(group := hints[name]):
+            parameters.append(parameter.replace(kind=parameter.KEYWORD_ONLY, annotation=group))
+            continue
+        assert isinstance(group, type)
+        groups[name] = group
+        options = get_type_hints(group, include_extras=True)
+        parameters += [
+            inspect.Parameter(f.name, parameter.KEYWORD_ONLY, default=f.default, annotation=options[f.name])
+            for f in fields(group)
+        ]
+
+    def collect(**values: Any) -> None:
+        for name, group in groups.items():
+            values[name] = group(**{f.name: values.pop(f.name) for f in fields(group)})
+        command(**values)
+
+    collect.__doc__ = command.__doc__
+    collect.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return collect
+
+
+# -- what they come to ---------------------------------------------------------------------
+
+
+@dataclass
+class Run:
+    """One run of a command by its shared options. A group that the command does not offer has its defaults.
+
+    ``config`` is the configuration that counts for the run, or ``None``.
+
+    Raises:
+        UsageError: the configuration is missing or wrong.
+    """
+
+    context: typer.Context
+    selection: SelectionOptions
+    configuration: ConfigOptions
+    replay: ReplayOptions = field(default_factory=ReplayOptions)
+    inputs: InputOptions = field(default_factory=InputOptions)
+    work: JobOptions = field(default_factory=JobOptions)
+    caching: CacheOptions | None = None
+    config: Config | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.config = self.configuration.load(self.selection.policy_file)
+
+    def paths(self) -> list[str]:
+        """The transcripts: those named on the command line, or the configuration's.
+
+        Raises:
+            UsageError: neither names any.
+        """
+        chosen = self.selection.paths or list(self.config.paths if self.config is not None else ())
+        if not chosen:
+            hint = "name files or directories, or - for standard input, or set `paths` in a configuration"
+            raise UsageError("no transcript given", hint=hint)
+        return chosen
+
+    def options(self) -> Options:
+        """What decides what the replay finds.
+
+        Raises:
+            UsageError: an option has a value that it cannot have.
+            InputError: the file of the tools' schemas cannot be read.
+        """
+        return replay_options(self.selection, self.replay, self.inputs, self.config, given(self.context))
+
+    @contextmanager
+    def workers(self) -> Iterator[Workers]:
+        """Who does the work of this run; ends with what is to be known about the cache.
+
+        Raises:
+            UsageError: the options of the engine do not fit together.
+        """
+        from loopaudit.audit.workers import Workers
+        from loopaudit.cli.progress import Progress
+
+        cache = cache_of(self.caching, self.config) if self.caching is not None else None
+        files = self.selection.policy_file
+        engine = None
+        if isinstance(self.work, EngineOptions):
+            engine = engine_of(self.work.engine, self.work.ray_address, self.work.jobs, files)
+        with Progress() as progress:
+            yield Workers(self.work.jobs, engine, cache, progress, alone=bool(files))
+        report_cache(cache)
+
+
+def given(context: typer.Context) -> frozenset[str]:
+    """Names of the parameters that stand on the command line; these win over the configuration."""
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    return frozenset(name for name, source in sources.items() if source is not None and source.name != "DEFAULT")
+
+
+def repeated(context: typer.Context, names: Iterable[str]) -> str:
+    """These parameters as they would be written again, as far as they were given: `` -p koda --mode shadow``."""
+    from shlex import quote
+
+    wanted = given(context) & set(names)
+    words: list[str] = []
+    for parameter in context.command.params:
+        if parameter.name not in wanted:
+            continue
+        value = context.params[parameter.name]
+        if value is True:
+            words.append(parameter.opts[0])
+            continue
+        if value is False:
+            words += parameter.secondary_opts[:1]
+            continue
+        for one in value if isinstance(value, (list, tuple)) else [value]:
+            if parameter.param_type_name == "option":
+                words.append(parameter.opts[0])
+            words.append(quote(str(one)))
+    return "".join(f" {word}" for word in words)
+
+
+def replay_options(
+    selection: SelectionOptions,
+    replay: ReplayOptions,
+    inputs: InputOptions,
+    config: Config | None,
+    given: frozenset[str] = frozenset(),
+) -> Options:
+    """The audit's options from the command line's, and from a configuration.
+
+    ``given`` are the parameters that stand on the command line; for the others the configuration
+    counts.
+
+    Raises:
+        UsageError: an option has a value that it cannot have.
+        InputError: the file of the tools' schemas cannot be read.
+    """
+    from loopaudit.config.options import Columns, Options
+    from loopaudit.config.policy_files import policies_from
+    from loopaudit.config.selection import select
+    from loopaudit.readers.registry import readers
+
+    mode, tool_names, failure = replay.mode, replay.tool_names, replay.failure
+    format_id, tools, policy = replay.format_id, replay.tools, selection.policy
+    kinds: Mapping[str, Kind] = {}
+    if config is not None:
+        mode = config.mode or mode if "mode" not in given else mode
+        failure = config.failure or failure if "failure" not in given else failure
+        format_id = config.format if "format_id" not in given else format_id
+        tools = config.tools if "tools" not in given else tools
+        policy = policy or list(config.policy)
+        kinds = config.tool_kinds
+        if config.map_tool_names is not None and "tool_names" not in given:
+            tool_names = "mapped" if config.map_tool_names else "literal"
+    if format_id is not None:
+        readers().get(format_id)
+    own = policies_from(selection.policy_file or ())
+    named = list(policy or ("mission",))
+    # A policy from a file is replayed also where -p names only others.
+    named += [name for name in own if not any(re.split(r"[:(]", spec)[0] == name for spec in named)]
+    level = choice(failure, ("flag", "exit-code", "text"), "--failure").replace("-", "_")
+    return Options(
+        policies=select(
+            named,
+            selection.settings or (),
+            named=config.named if config is not None else None,
+            extra=own,
+            overrides=config.overrides if config is not None else None,
+        ),
+        mode=choice(mode, ("enforced", "shadow"), "--mode"),  # type: ignore[arg-type]
+        map_names=choice(tool_names, ("mapped", "literal"), "--tool-names") == "mapped",
+        failure_level=level,  # type: ignore[arg-type]
+        format_id=format_id,
+        schemas=load_schemas(tools),
+        max_expanded=inputs.max_expanded << 20,
+        columns=Columns(inputs.column, inputs.id_column, inputs.group_by),
+        tool_kinds=kinds,
+    )
 
 
 def choice(value: str, allowed: tuple[str, ...], option: str) -> str:
@@ -160,191 +548,17 @@ def load_schemas(path: Path | None) -> dict[str, Any]:
     return schemas
 
 
-def load_config(file: Path | None, no_config: bool, policy_files: list[Path] | None = None) -> Config | None:
-    """The configuration that counts for this run, or ``None``.
-
-    Raises:
-        UsageError: it is missing or wrong, or both options are given.
-    """
-    from loopaudit.config.location import candidates
-
-    if no_config and file is not None:
-        raise UsageError("--config and --no-config exclude each other")
-    if no_config or (file is None and next(candidates(Path.cwd()), None) is None):
-        return None
-    from loopaudit.config.file import load_config
-    from loopaudit.config.policy_files import policies_from
-
-    config = load_config(file, Path.cwd(), policies_from(policy_files or ()))
-    # What a room below cannot know is checked here, for every command: a wrong line is told whoever needs it.
-    if config.reports:
-        from loopaudit.cli.outputs import check_reports
-
-        check_reports(config)
-    if config.expect:
-        from loopaudit.gate.expectations import from_config
-
-        from_config(config)
-    return config
-
-
-def paths_of(paths: list[str] | None, config: Config | None) -> list[str]:
-    """The transcripts of a run: those named on the command line, or the configuration's.
-
-    Raises:
-        UsageError: neither names any.
-    """
-    chosen = paths or list(config.paths if config is not None else ())
-    if not chosen:
-        hint = "name files or directories, or - for standard input, or set `paths` in a configuration"
-        raise UsageError("no transcript given", hint=hint)
-    return chosen
-
-
-def given(context: typer.Context) -> frozenset[str]:
-    """Names of the parameters that stand on the command line; these win over the configuration."""
-    sources = {name: context.get_parameter_source(name) for name in context.params}
-    return frozenset(name for name, source in sources.items() if source is not None and source.name != "DEFAULT")
-
-
-def repeated(context: typer.Context, names: Iterable[str]) -> str:
-    """These parameters as they would be written again, as far as they were given: `` -p koda --mode shadow``."""
-    from shlex import quote
-
-    said = given(context)
-    wanted = set(names)
-    words: list[str] = []
-    for parameter in context.command.params:
-        if parameter.name not in said or parameter.name not in wanted:
-            continue
-        value = context.params[parameter.name]
-        if value is True:
-            words.append(parameter.opts[0])
-            continue
-        if value is False:
-            words += parameter.secondary_opts[:1]
-            continue
-        for one in value if isinstance(value, (list, tuple)) else [value]:
-            if parameter.param_type_name == "option":
-                words.append(parameter.opts[0])
-            words.append(quote(str(one)))
-    return "".join(f" {word}" for word in words)
-
-
-REPLAY_NAMES = (
-    "policy settings policy_file mode tool_names failure format_id tools config_file no_config max_expanded "
-    "column id_column group_by".split()
-)
-"""Parameters of a command that decide what a replay finds."""
-
-
-def replay_options(
-    *,
-    policy: list[str] | None,
-    settings: list[str] | None,
-    mode: str,
-    tool_names: str,
-    failure: str,
-    format_id: str | None,
-    tools: Path | None,
-    max_expanded: int,
-    column: str | None = None,
-    id_column: str | None = None,
-    group_by: str | None = None,
-    policy_files: list[Path] | None = None,
-    config: Config | None = None,
-    said: frozenset[str] | None = None,
-) -> Options:
-    """The audit's options from the command line's, and from a configuration.
-
-    ``said`` are the parameters that stand on the command line; for the others the configuration
-    counts.
-    """
-    from loopaudit.config.options import Columns, Options
-    from loopaudit.config.policy_files import policies_from
-    from loopaudit.config.selection import select
-    from loopaudit.readers.registry import readers
-
-    kinds: Mapping[str, Kind] = {}
-    if config is not None:
-        said = said or frozenset()
-        mode = config.mode or mode if "mode" not in said else mode
-        failure = config.failure or failure if "failure" not in said else failure
-        format_id = config.format if "format_id" not in said else format_id
-        tools = config.tools if "tools" not in said else tools
-        policy = policy or list(config.policy)
-        kinds = config.tool_kinds
-        if config.map_tool_names is not None and "tool_names" not in said:
-            tool_names = "mapped" if config.map_tool_names else "literal"
-    if format_id is not None:
-        readers().get(format_id)
-    own = policies_from(policy_files or ())
-    named = list(policy or ("mission",))
-    # A policy from a file is replayed also where -p names only others.
-    named += [name for name in own if not any(re.split(r"[:(]", spec)[0] == name for spec in named)]
-    level = choice(failure, ("flag", "exit-code", "text"), "--failure").replace("-", "_")
-    return Options(
-        policies=select(
-            named,
-            settings or (),
-            named=config.named if config is not None else None,
-            extra=own,
-            overrides=config.overrides if config is not None else None,
-        ),
-        mode=choice(mode, ("enforced", "shadow"), "--mode"),  # type: ignore[arg-type]
-        map_names=choice(tool_names, ("mapped", "literal"), "--tool-names") == "mapped",
-        failure_level=level,  # type: ignore[arg-type]
-        format_id=format_id,
-        schemas=load_schemas(tools),
-        max_expanded=max_expanded << 20,
-        columns=Columns(column, id_column, group_by),
-        tool_kinds=kinds,
-    )
-
-
-Caching = Annotated[
-    bool | None,
-    typer.Option(
-        "--cache/--no-cache",
-        help="Take the results of inputs that have not changed from the cache, and keep those of this run there. "
-        "Default: where there is much to read.",
-        show_default=False,
-    ),
-]
-
-
-CachingIfAsked = Annotated[
-    bool | None,
-    typer.Option(
-        "--cache/--no-cache",
-        help="Take the results of inputs that have not changed from the cache, and keep those of this run there. "
-        "Default: no.",
-        show_default=False,
-    ),
-]
-
-
-CacheFolder = Annotated[
-    Path | None,
-    typer.Option(
-        "--cache-dir",
-        metavar="DIR",
-        help="The cache. Default: LOOPAUDIT_CACHE_DIR, or the user's folder for caches.",
-        show_default=False,
-    ),
-]
-
-
-def cache_of(wanted: bool | None, folder: Path | None, config: Config | None, *, usual: bool = True) -> Cache | None:
-    """The cache of a run, or ``None``; ``usual`` is what counts where the user says nothing."""
+def cache_of(chosen: CacheOptions, config: Config | None) -> Cache | None:
+    """The cache of a run, or ``None``."""
+    wanted = chosen.cache
     configured = config.cache if config is not None else None
-    is_on = wanted if wanted is not None else usual if configured is None else configured
+    is_on = wanted if wanted is not None else chosen.is_usual if configured is None else configured
     if not is_on:
         return None
     from loopaudit.audit.cache.cache import Cache
     from loopaudit.audit.cache.folder import folder_for
 
-    place = folder_for(folder, config.cache_dir if config is not None else None)
+    place = folder_for(chosen.cache_dir, config.cache_dir if config is not None else None)
     if place is not None:
         return Cache(place, asked=wanted is True)
     if wanted:
@@ -352,7 +566,7 @@ def cache_of(wanted: bool | None, folder: Path | None, config: Config | None, *,
     return None
 
 
-def tell(cache: Cache | None) -> None:
+def report_cache(cache: Cache | None) -> None:
     """On standard error, what came from the cache, for who asked or watches; and what is wrong with it."""
     if cache is None:
         return
@@ -363,34 +577,6 @@ def tell(cache: Cache | None) -> None:
         _warn("the cache is not used: a policy or the format is not built in, and its code may change")
     if cache.trouble is not None:
         _warn(f"the cache cannot be written, and nothing new is kept: {cache.trouble}")
-
-
-def _warn(sentence: str) -> None:
-    from loopaudit.core.text import visible
-
-    sys.stderr.write(f"loopaudit: warning: {visible(sentence)}\n")
-
-
-EngineName = Annotated[
-    str,
-    typer.Option(
-        "--engine",
-        metavar="NAME",
-        help="local: processes of this machine. ray: tasks of a Ray cluster, or of a Ray that is started for the run "
-        "with --jobs processes. The report is the same.",
-    ),
-]
-
-
-RayAddress = Annotated[
-    str | None,
-    typer.Option(
-        "--ray-address",
-        metavar="ADDRESS",
-        help="The Ray cluster to join, for --engine ray. Default: RAY_ADDRESS, or else none is joined.",
-        show_default=False,
-    ),
-]
 
 
 def engine_of(
@@ -415,34 +601,7 @@ def engine_of(
     return RayEngine(address, jobs)
 
 
-Column = Annotated[
-    str | None,
-    typer.Option(
-        "--column",
-        metavar="NAME",
-        help="The column of a parquet file that holds the transcripts. Default: found by what is in it.",
-        show_default=False,
-    ),
-]
+def _warn(sentence: str) -> None:
+    from loopaudit.core.text import visible
 
-
-IdColumn = Annotated[
-    str | None,
-    typer.Option(
-        "--id-column",
-        metavar="NAME",
-        help="The column of a parquet file that names the transcripts.",
-        show_default=False,
-    ),
-]
-
-
-GroupBy = Annotated[
-    str | None,
-    typer.Option(
-        "--group-by",
-        metavar="NAME",
-        help="A row of a parquet file is one message; this column tells which rows are one transcript.",
-        show_default=False,
-    ),
-]
+    sys.stderr.write(f"loopaudit: warning: {visible(sentence)}\n")

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from loopaudit.cli.writing import write_output
 from loopaudit.config.actions import lowest_action
 from loopaudit.core.errors import UsageError, reason_of
 from loopaudit.core.report import Report
+from loopaudit.reports.contract import Rendering
 from loopaudit.reports.registry import reports
 
 if TYPE_CHECKING:
@@ -30,10 +32,26 @@ class Output:
     id: str
     file: str | None
 
-    def render(self, report: Report, options: Mapping[str, str]) -> bytes:
-        """The bytes of the report; of the options only those that this report knows count."""
+    @property
+    def is_shown(self) -> bool:
+        """Whether people read it on standard output."""
+        return self.file is None and reports().get(self.id).show is not None
+
+    def write(self, report: Report, rendering: Rendering) -> None:
+        """Write the report where it was asked for.
+
+        Raises:
+            UsageError: the file cannot be written.
+        """
         reporter = reports().get(self.id)
-        return reporter.render(report, {k: v for k, v in options.items() if k in reporter.options})
+        if self.file is None and reporter.show is not None:
+            reporter.show(report, sys.stdout, rendering)
+        else:
+            write_output(reporter.render(report, rendering), self.file)
+
+    def render(self, report: Report, rendering: Rendering) -> bytes:
+        """The bytes of the report."""
+        return reports().get(self.id).render(report, rendering)
 
 
 def outputs(specs: Sequence[str]) -> list[Output]:

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
+from loopaudit.cli.exit_code import end_with
 from loopaudit.core.errors import ExitCode, LoopauditError, UsageError, reason_of
 
 if TYPE_CHECKING:
@@ -62,8 +61,7 @@ def report_failures(report: Report, *, strict: bool = False) -> None:
 
 
 def report_broken(broken: Sequence[LoopauditError]) -> None:
-    """Tell each on standard error, and end the command with the exit code for them, if there are any."""
+    """Report each on standard error, and end the command with the exit code for them, if there are any."""
     for error in broken:
         report_error(error.message, error.hint)
-    if broken:
-        raise typer.Exit(ExitCode.INTERNAL)
+    end_with(ExitCode.INTERNAL if broken else ExitCode.OK)

@@ -22,6 +22,13 @@ class ExitCode:
     INPUT = 4
     INTERNAL = 5
 
+    @staticmethod
+    def worst(codes: Iterable[int]) -> int:
+        """The code that wins where a run has several: own failure, input, regression, finding."""
+        found = set(codes)
+        severity = (ExitCode.INTERNAL, ExitCode.INPUT, ExitCode.REGRESSION, ExitCode.FINDING)
+        return next((code for code in severity if code in found), ExitCode.OK)
+
 
 class LoopauditError(Exception):
     """Root of the errors shown to a user as one sentence and a hint."""

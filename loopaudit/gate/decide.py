@@ -7,7 +7,6 @@ The only thing that changes in the report is ``baseline_state`` of its findings.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 from loopaudit.core.errors import ExitCode
 from loopaudit.core.report import Check, CheckStatus, GateResult, Report, TranscriptResult
@@ -16,9 +15,6 @@ from loopaudit.gate.expectations import Expectation
 from loopaudit.gate.expectations_hold import matching, noise_on_twin, place, shortfall
 from loopaudit.gate.inputs import Inputs
 from loopaudit.gate.limits import coverage, thresholds
-
-SEVERITY: Final = (ExitCode.INTERNAL, ExitCode.INPUT, ExitCode.REGRESSION, ExitCode.FINDING)
-"""Exit codes, the one that wins first."""
 
 
 def decide(report: Report, given: Inputs) -> GateResult:
@@ -33,9 +29,7 @@ def decide(report: Report, given: Inputs) -> GateResult:
     for check in checks:
         by_status = counts.setdefault(check.kind, {})
         by_status[check.status] = by_status.get(check.status, 0) + 1
-    codes = {check.exit_code for check in checks if not check.ok}
-    code = next((c for c in SEVERITY if c in codes), ExitCode.OK)
-    return GateResult(checks, counts, code)
+    return GateResult(checks, counts, ExitCode.worst(check.exit_code for check in checks if not check.ok))
 
 
 # -- expectations --------------------------------------------------------------------------

@@ -2,10 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
 
+from loopaudit.core.errors import UsageError
 from loopaudit.core.report import Report
+
+if TYPE_CHECKING:
+    from typing import TextIO
+
+
+class Detail(Enum):
+    """Three levels: totals only, every transcript that has something to show, everything."""
+
+    SUMMARY = "summary"
+    NORMAL = "normal"
+    FULL = "full"
+
+
+@dataclass(frozen=True, slots=True)
+class Rendering:
+    """How a report is to be shown. Each report format follows what it has a use for.
+
+    ``width`` is in columns of text, ``max_bytes`` the most bytes of the document; ``None`` leaves either to the
+    report format.
+
+    Raises:
+        UsageError: a number is out of its range.
+    """
+
+    detail: Detail = Detail.NORMAL
+    width: int | None = None
+    max_bytes: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.width is not None and not 0 < self.width < 100_000:
+            raise UsageError(f"width: '{self.width}' is no number of columns")
+        if self.max_bytes is not None and self.max_bytes < 0:
+            raise UsageError(f"bytes: '{self.max_bytes}' is no number of bytes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,12 +51,14 @@ class Reporter:
     ``render`` is a pure function from a report to the text or bytes of the file. ``suffix``
     is the usual file name ending. ``binary`` output is never written to a terminal. ``package``
     must be installed to make it; loopaudit has an extra of the report's name that brings it.
+    ``show`` is for a report that people read on standard output: it writes to that stream as its
+    width, colours and encoding permit, and names what could not be audited.
     """
 
     id: str
     title: str
     suffix: str
-    render: Callable[[Report, Mapping[str, str]], bytes]
-    options: Mapping[str, str]
+    render: Callable[[Report, Rendering], bytes]
     binary: bool = False
     package: str = ""
+    show: Callable[[Report, TextIO, Rendering], None] | None = None

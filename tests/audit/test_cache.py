@@ -41,6 +41,7 @@ from loopaudit.hindsight.labels import LabelledTranscript, Labels, judge_of
 from loopaudit.policies.contract import Selected
 from loopaudit.readers.registry import readers
 from loopaudit.reports.comparison.explain import explain
+from loopaudit.reports.contract import Rendering
 from loopaudit.reports.json_v1.comparison import comparison_json
 from loopaudit.reports.registry import reports
 from tests.audit.test_pool import Names
@@ -117,7 +118,7 @@ def test_every_report_is_the_same(id: str, path: Path, twice: Callable[[Path], t
         pytest.skip(f"there is no {path}")
     fresh, again = twice(path)
     reporter = reports().get(id)
-    assert reporter.render(again, {}) == reporter.render(fresh, {})
+    assert reporter.render(again, Rendering()) == reporter.render(fresh, Rendering())
 
 
 @pytest.mark.parametrize("path", [SAMPLES, CORPUS], ids=["samples", "corpus"])

@@ -23,6 +23,7 @@ from loopaudit.compare.run import compare
 from loopaudit.config.options import Options
 from loopaudit.config.selection import select
 from loopaudit.core.errors import UsageError
+from loopaudit.reports.contract import Rendering
 from loopaudit.reports.formats.json import REPORTER
 from loopaudit.reports.json_v1.comparison import comparison_json
 from tests.cli.test_program import CATCH, run
@@ -52,7 +53,7 @@ def paths(tmp_path: Path) -> list[str]:
 
 def test_the_report_does_not_depend_on_the_engine(engine: Engine, paths: list[str]) -> None:
     here, there = audit(paths, OPTIONS), audit(paths, OPTIONS, Workers(engine=engine))
-    assert REPORTER.render(there, {}) == REPORTER.render(here, {})
+    assert REPORTER.render(there, Rendering()) == REPORTER.render(here, Rendering())
     assert len(here.transcripts) > 10 and len(here.failures) == 1
 
 
@@ -107,7 +108,7 @@ def test_what_was_finished_need_not_be_done_again(engine: Engine, paths: list[st
 
     second = audit(paths, OPTIONS, Workers(engine=watching, cache=cache))  # type: ignore[arg-type]
     assert [item.name for item in left] == [paths[1]]
-    assert REPORTER.render(first, {}) == REPORTER.render(second, {})
+    assert REPORTER.render(first, Rendering()) == REPORTER.render(second, Rendering())
 
 
 def test_without_ray_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

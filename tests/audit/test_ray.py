@@ -21,6 +21,7 @@ from loopaudit.config.options import Options
 from loopaudit.config.selection import select
 from loopaudit.core.errors import InputError, UsageError
 from loopaudit.core.report import Report
+from loopaudit.reports.contract import Rendering
 from loopaudit.reports.formats.json import REPORTER
 from tests.cli.test_program import CATCH, run
 from tests.places import SAMPLES
@@ -35,7 +36,7 @@ OPTIONS = Options(policies=select(["mission"]))
 
 
 def same(one: Report, other: Report) -> bool:
-    return REPORTER.render(one, {}) == REPORTER.render(other, {})
+    return REPORTER.render(one, Rendering()) == REPORTER.render(other, Rendering())
 
 
 @pytest.fixture(scope="module")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import subprocess
 import sys
+from importlib import import_module
 
 import pytest
 
+from loopaudit.cli.app import COMMANDS
 from tests.cli.test_program import CATCH
 from tests.places import ROOT
 
@@ -61,3 +64,15 @@ def test_nothing_heavy_is_loaded(arguments: tuple[object, ...], more: set[str]) 
     modules = loaded(*arguments)
     assert "loopaudit.version" in modules
     assert not modules & (HEAVY | more)
+
+
+def test_the_table_of_commands_is_that_of_their_modules() -> None:
+    modules = {p.stem for p in (ROOT / "loopaudit" / "cli" / "commands").glob("*.py")} - {"__init__"}
+    assert [name.replace("-", "_") for name in COMMANDS] == sorted(modules)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_table_of_commands_has_the_first_paragraph_of_their_help(name: str) -> None:
+    text = inspect.getdoc(import_module(f"loopaudit.cli.commands.{name.replace('-', '_')}").command)
+    assert text is not None
+    assert " ".join(text.split("\n\n")[0].split()) == COMMANDS[name]

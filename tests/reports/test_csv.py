@@ -10,14 +10,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from loopaudit.core.report import Report
+from loopaudit.reports.contract import Rendering
 from loopaudit.reports.formats.csv import COLUMNS, REPORTER
 from tests.reports import sample
 from tests.reports.strategies import reports
 
 
 def rows(report: Report) -> list[dict[str, str]]:
-    document = REPORTER.render(report, {})
-    assert document == REPORTER.render(report, {})
+    document = REPORTER.render(report, Rendering())
+    assert document == REPORTER.render(report, Rendering())
     text = document.decode()
     assert text.count("\n") == text.count("\r\n"), "one line for each row"
     head, *body = csv.reader(io.StringIO(text, newline=""))
@@ -62,4 +63,4 @@ def test_nothing_found_is_the_head_alone() -> None:
 
 
 def test_golden(golden: Callable[[str, str | bytes], None]) -> None:
-    golden("findings.csv", REPORTER.render(sample.report(sample.looping()), {}))
+    golden("findings.csv", REPORTER.render(sample.report(sample.looping()), Rendering()))

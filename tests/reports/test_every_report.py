@@ -13,6 +13,7 @@ import pytest
 
 import loopaudit
 from loopaudit.audit.engine import RESULT_SHOWN
+from loopaudit.reports.contract import Rendering
 from loopaudit.reports.registry import reports
 from tests.places import ROOT
 from tests.reports import sample
@@ -21,11 +22,12 @@ IDS = reports().ids()
 
 SCRIPT = """
 import hashlib, sys, loopaudit
+from loopaudit.reports.contract import Rendering
 from loopaudit.reports.registry import reports
 from tests.places import ROOT
 report = loopaudit.replay(["sample_transcripts"], policies=["all"])
 for name in reports().ids():
-    print(name, hashlib.sha256(reports().get(name).render(report, {})).hexdigest())
+    print(name, hashlib.sha256(reports().get(name).render(report, Rendering())).hexdigest())
 """
 
 
@@ -50,20 +52,20 @@ def test_two_runs_give_the_same_bytes_in_every_format() -> None:
 @pytest.mark.parametrize("name", IDS)
 def test_rendering_changes_nothing(name: str) -> None:
     report = sample.several()
-    document = reports().get("json").render(report, {})
-    first = reports().get(name).render(report, {})
-    assert hashlib.sha256(reports().get(name).render(report, {})).digest() == hashlib.sha256(first).digest()
-    assert reports().get("json").render(report, {}) == document
+    document = reports().get("json").render(report, Rendering())
+    first = reports().get(name).render(report, Rendering())
+    assert hashlib.sha256(reports().get(name).render(report, Rendering())).digest() == hashlib.sha256(first).digest()
+    assert reports().get("json").render(report, Rendering()) == document
 
 
 @pytest.mark.parametrize("name", IDS)
 def test_nothing_audited_is_a_report_too(name: str) -> None:
-    assert isinstance(reports().get(name).render(sample.report(), {}), bytes)
+    assert isinstance(reports().get(name).render(sample.report(), Rendering()), bytes)
 
 
 @pytest.mark.parametrize("name", [name for name in IDS if not reports().get(name).binary])
 def test_what_is_shown_moves_no_terminal(name: str) -> None:
-    shown = reports().get(name).render(sample.hostile(), {}).decode()
+    shown = reports().get(name).render(sample.hostile(), Rendering()).decode()
     assert not set(shown) & set("\x00\x07\x1b\x7f\x9b\u202e\u202c\u200b\u2028\u061c")
 
 

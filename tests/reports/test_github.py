@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from loopaudit.cli.outputs import STEP_SUMMARY, Output, write_step_summary
 from loopaudit.core.errors import UsageError
 from loopaudit.core.report import Report
+from loopaudit.reports.contract import Rendering
 from loopaudit.reports.formats.github import REPORTER, SHOWN
 from tests.places import ROOT
 from tests.reports import sample
@@ -28,8 +29,8 @@ COMMAND = re.compile(
 
 def commands(report: Report) -> list[re.Match[str]]:
     """The commands; every line is one, and nothing else is there."""
-    shown = REPORTER.render(report, {})
-    assert shown == REPORTER.render(report, {})
+    shown = REPORTER.render(report, Rendering())
+    assert shown == REPORTER.render(report, Rendering())
     found = []
     for line in shown.decode().split("\n")[:-1]:
         match = COMMAND.fullmatch(line)
@@ -52,7 +53,7 @@ def test_no_text_of_a_transcript_becomes_a_command(report: Report) -> None:
 
 
 def test_repeats_are_one_annotation_at_the_line_of_the_first() -> None:
-    shown = REPORTER.render(sample.report(sample.looping()), {}).decode()
+    shown = REPORTER.render(sample.report(sample.looping()), Rendering()).decode()
     (line,) = [line for line in shown.splitlines() if "atomcode" in line]
     assert line.startswith("::error file=runs/2026-03/fix-failing-tests.jsonl,line=32,title=atomcode%3A block Grep")
     assert "Fired 21 times, the last at call 30" in line
@@ -78,7 +79,7 @@ def test_failed_checks_come_first_and_the_baseline_is_left_out() -> None:
 
 
 def test_golden(golden: Callable[[str, str | bytes], None]) -> None:
-    golden("github-several.txt", REPORTER.render(sample.several(), {}))
+    golden("github-several.txt", REPORTER.render(sample.several(), Rendering()))
 
 
 # -- the step summary ----------------------------------------------------------------------

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from loopaudit.core.report import Report
+from loopaudit.reports.contract import Rendering
 from loopaudit.reports.formats.gitlab import REPORTER
 from tests.reports import sample
 from tests.reports.gated import checked
@@ -19,8 +20,8 @@ from tests.reports.strategies import reports
 
 def issues(report: Report) -> list[dict[str, Any]]:
     """The issues, after the checks that hold for all of them."""
-    document = REPORTER.render(report, {})
-    assert document == REPORTER.render(report, {})
+    document = REPORTER.render(report, Rendering())
+    assert document == REPORTER.render(report, Rendering())
     found: list[dict[str, Any]] = json.loads(document)
     for issue in found:
         assert set(issue) == {"description", "check_name", "fingerprint", "severity", "location"}
@@ -66,4 +67,4 @@ def test_what_the_baseline_accepts_is_no_issue_and_failed_checks_are() -> None:
 
 
 def test_golden(golden: Callable[[str, str | bytes], None]) -> None:
-    golden("gitlab-checked.json", REPORTER.render(checked(), {}))
+    golden("gitlab-checked.json", REPORTER.render(checked(), Rendering()))

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 
 from loopaudit.core.findings import Action
 from loopaudit.core.report import Check, GateResult, Report
+from loopaudit.reports.contract import Rendering
 from loopaudit.reports.formats.html import REPORTER
 from loopaudit.reports.kit import html_data as htmldata
 from tests.reports import sample
@@ -52,7 +53,7 @@ class Page(HTMLParser):
 
 
 def page_of(report: Report) -> Page:
-    return Page(REPORTER.render(report, {}).decode())
+    return Page(REPORTER.render(report, Rendering()).decode())
 
 
 def data_of(report: Report) -> Any:
@@ -116,8 +117,8 @@ def test_no_text_changes_the_structure(text: str) -> None:
 @given(reports())
 @pytest.mark.slow
 def test_any_report_is_one_page_of_safe_text(report: Report) -> None:
-    page = REPORTER.render(report, {})
-    assert page == REPORTER.render(report, {})
+    page = REPORTER.render(report, Rendering())
+    assert page == REPORTER.render(report, Rendering())
     text = page.decode()
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029\ufeff]", text)
     assert len([1 for tag, _ in Page(text).elements if tag == "script"]) == 2
@@ -179,4 +180,4 @@ def test_the_check_is_on_the_page() -> None:
 def test_texts_are_kept_once() -> None:
     data = data_of(sample.several())
     assert len(set(data["strings"])) == len(data["strings"])
-    assert len(REPORTER.render(sample.several(), {})) < 250_000
+    assert len(REPORTER.render(sample.several(), Rendering())) < 250_000

@@ -12,6 +12,7 @@ import pytest
 
 from loopaudit.core.findings import Action
 from loopaudit.core.report import Report
+from loopaudit.reports.contract import Rendering
 from loopaudit.reports.formats.html import REPORTER
 from tests.reports import sample
 from tests.reports.browser import browser, complaints, loaded, needs_browser
@@ -31,7 +32,7 @@ def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
 
 def show(driver: Chrome, folder: Path, report: Report, fragment: str = "") -> None:
     page = folder / "report.html"
-    page.write_bytes(REPORTER.render(report, {}))
+    page.write_bytes(REPORTER.render(report, Rendering()))
     driver.get("about:blank")
     complaints(driver)
     loaded(driver)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from loopaudit.core.report import Report
+from loopaudit.reports.contract import Rendering
 from loopaudit.reports.formats.junit import REPORTER
 from tests.reports import sample
 from tests.reports.gated import checked
@@ -19,8 +20,8 @@ KINDS = {"failure": "failures", "error": "errors", "skipped": "skipped"}
 
 def parsed(report: Report) -> ET.Element:
     """The document, after the checks that hold for every one."""
-    document = REPORTER.render(report, {})
-    assert document == REPORTER.render(report, {})
+    document = REPORTER.render(report, Rendering())
+    assert document == REPORTER.render(report, Rendering())
     root = ET.fromstring(document)
     assert root.tag == "testsuites"
     for suite in [root, *root]:
@@ -89,5 +90,5 @@ def test_a_policy_that_could_not_look_never_passes() -> None:
 
 
 def test_golden(golden: Callable[[str, str | bytes], None]) -> None:
-    golden("junit-several.xml", REPORTER.render(sample.several(), {}))
-    golden("junit-checked.xml", REPORTER.render(checked(), {}))
+    golden("junit-several.xml", REPORTER.render(sample.several(), Rendering()))
+    golden("junit-checked.xml", REPORTER.render(checked(), Rendering()))

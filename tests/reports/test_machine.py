@@ -15,6 +15,7 @@ from jsonschema import Draft202012Validator
 
 from loopaudit.core.report import Report
 from loopaudit.hindsight.words import CLASSES, ENDINGS, GRADES, KINDS
+from loopaudit.reports.contract import Rendering
 from loopaudit.reports.formats import json as json_report
 from loopaudit.reports.formats import jsonl as jsonl_report
 from tests.places import DOCS
@@ -30,12 +31,12 @@ PAGE = DOCS / "report-format.md"
 
 
 def document(report: Report) -> dict[str, Any]:
-    value: dict[str, Any] = orjson.loads(json_report.render(report, {}))
+    value: dict[str, Any] = orjson.loads(json_report.render(report, Rendering()))
     return value
 
 
 def lines(report: Report) -> list[dict[str, Any]]:
-    return [orjson.loads(line) for line in jsonl_report.render(report, {}).splitlines()]
+    return [orjson.loads(line) for line in jsonl_report.render(report, Rendering()).splitlines()]
 
 
 def test_the_schema_is_a_schema_and_closed() -> None:
@@ -96,8 +97,8 @@ def test_the_schema_refuses_what_no_report_says(place: list[str | int], value: o
 @given(reports())
 def test_any_report_keeps_the_schema_and_moves_no_terminal(report: Report) -> None:
     for render, validator in ((json_report.render, DOCUMENT), (jsonl_report.render, LINE)):
-        data = render(report, {})
-        assert data == render(report, {})
+        data = render(report, Rendering())
+        assert data == render(report, Rendering())
         shown = data.decode()
         assert not re.search(
             "[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]", shown
@@ -125,7 +126,7 @@ def test_order_of_maps_does_not_show() -> None:
             policy.by_rule = dict(reversed(policy.by_rule.items()))
             policy.mapped = dict(reversed(policy.mapped.items()))
             policy.params = dict(reversed(policy.params.items()))
-    assert json_report.render(one, {}) == json_report.render(other, {})
+    assert json_report.render(one, Rendering()) == json_report.render(other, Rendering())
 
 
 def test_nothing_is_lost() -> None:
@@ -153,12 +154,12 @@ def test_what_is_not_recorded_is_null() -> None:
 
 def test_golden_documents(golden: Callable[[str, str | bytes], None]) -> None:
     report = sample.report(sample.looping(), sample.healthy())
-    golden("report.json", json_report.render(report, {}))
-    golden("report.jsonl", jsonl_report.render(report, {}))
+    golden("report.json", json_report.render(report, Rendering()))
+    golden("report.jsonl", jsonl_report.render(report, Rendering()))
 
 
 def test_no_finding_is_no_line() -> None:
-    assert jsonl_report.render(sample.report(sample.healthy()), {}) == b""
+    assert jsonl_report.render(sample.report(sample.healthy()), Rendering()) == b""
 
 
 def test_the_docs_name_every_field() -> None:

@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from loopaudit.core import text
 from loopaudit.core.json import plain
 from loopaudit.core.report import Report
+from loopaudit.reports.contract import Rendering
 from loopaudit.reports.formats import parquet
 from loopaudit.reports.json_v1.report import placed_findings
 from loopaudit.reports.kit.finding_rows import COLUMNS
@@ -29,8 +30,8 @@ SAMPLE = "sample_transcripts/weather-rate-limit.jsonl"
 
 
 def table(report: Report) -> Any:
-    document = parquet.render(report, {})
-    assert document == parquet.render(report, {})
+    document = parquet.render(report, Rendering())
+    assert document == parquet.render(report, Rendering())
     return pq.read_table(io.BytesIO(document))
 
 
@@ -67,7 +68,7 @@ def test_many_findings_are_in_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     report = sample.report(*[sample.looping() for _ in range(5)])
     whole = table(report).to_pylist()
     monkeypatch.setattr(parquet, "GROUP_ROWS", 2)
-    document = parquet.render(report, {})
+    document = parquet.render(report, Rendering())
     groups = pq.ParquetFile(io.BytesIO(document)).metadata.num_row_groups
     assert groups == -(-len(whole) // 2) > 2
     assert pq.read_table(io.BytesIO(document)).to_pylist() == whole

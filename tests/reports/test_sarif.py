@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from loopaudit.core.report import Report
+from loopaudit.reports.contract import Rendering
 from loopaudit.reports.formats import sarif
 from loopaudit.reports.formats.sarif import REPORTER
 from loopaudit.reports.kit.uris import uri
@@ -32,7 +33,7 @@ MAKERS: dict[str, Callable[[], Report]] = {
 
 
 def run_of(report: Report) -> Any:
-    log = json.loads(REPORTER.render(report, {}))
+    log = json.loads(REPORTER.render(report, Rendering()))
     VALIDATOR.validate(log)
     (run,) = log["runs"]
     return run
@@ -40,7 +41,7 @@ def run_of(report: Report) -> Any:
 
 def test_the_schema_is_that_of_sarif_and_catches_mistakes() -> None:
     assert SCHEMA["id"].startswith("https://docs.oasis-open.org/sarif/sarif/v2.1.0/")
-    log = json.loads(REPORTER.render(sample.several(), {}))
+    log = json.loads(REPORTER.render(sample.several(), Rendering()))
     log["runs"][0]["results"][0]["level"] = "fatal"
     assert not VALIDATOR.is_valid(log)
 
@@ -71,7 +72,7 @@ def test_it_is_valid_and_its_references_hold(name: str) -> None:
 @given(reports())
 @pytest.mark.slow
 def test_any_report_is_valid(report: Report) -> None:
-    assert REPORTER.render(report, {}) == REPORTER.render(report, {})
+    assert REPORTER.render(report, Rendering()) == REPORTER.render(report, Rendering())
     run_of(report)
 
 
@@ -178,4 +179,4 @@ def test_paths_become_uris(path: str, expected: str) -> None:
 
 
 def test_golden(golden: Callable[[str, str | bytes], None]) -> None:
-    golden("sarif-checked.sarif", REPORTER.render(checked(), {}))
+    golden("sarif-checked.sarif", REPORTER.render(checked(), Rendering()))

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
+from typing import Any
 from unicodedata import category
 
 import pytest
@@ -18,10 +19,11 @@ from rich.console import Console
 from loopaudit.core.errors import UsageError
 from loopaudit.core.findings import Action
 from loopaudit.core.report import Report
+from loopaudit.reports.contract import Detail, Rendering
 from loopaudit.reports.formats.terminal import REPORTER, render_plain, render_svg, render_terminal, write_terminal
 from loopaudit.reports.kit.page import cells
 from loopaudit.reports.kit.page.page import MIN_WIDTH, STYLES, Page, Span
-from loopaudit.reports.kit.terminal.level import LIMITS, Detail
+from loopaudit.reports.kit.terminal.level import LIMITS
 from tests.reports import sample
 from tests.reports.strategies import reports
 
@@ -215,17 +217,17 @@ def test_transcripts_of_one_file_are_told_apart() -> None:
     assert "rename-a-module.jsonl · alpha" in shown and "rename-a-module.jsonl · beta" in shown
 
 
-@pytest.mark.parametrize(("option", "value"), [("width", "wide"), ("width", "-3"), ("width", ""), ("detail", "ful")])
-def test_wrong_options_are_usage_errors(option: str, value: str) -> None:
+@pytest.mark.parametrize("wrong", [{"width": -3}, {"width": 0}, {"width": 100_000}, {"max_bytes": -1}])
+def test_numbers_out_of_their_range_are_usage_errors(wrong: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
-        REPORTER.render(sample.report(), {option: value})
+        Rendering(**wrong)
 
 
 def test_the_reporter_takes_width_and_detail() -> None:
     report = sample.several()
-    assert REPORTER.render(report, {}) == render_plain(report, 80).encode()
-    given_options = {"width": "120", "detail": "summary"}
-    assert REPORTER.render(report, given_options) == render_plain(report, 120, Detail.SUMMARY).encode()
+    assert REPORTER.render(report, Rendering()) == render_plain(report, 80).encode()
+    rendering = Rendering(Detail.SUMMARY, 120)
+    assert REPORTER.render(report, rendering) == render_plain(report, 120, Detail.SUMMARY).encode()
 
 
 # -- streams -------------------------------------------------------------------------------
@@ -277,7 +279,8 @@ def test_an_old_encoding_gets_signs_that_it_has(encoding: str, tty: bool) -> Non
 def test_plain_text_and_json_need_no_rich() -> None:
     code = (
         "import sys; from tests.reports import sample; from loopaudit.reports.registry import reports\n"
-        "for name in ('terminal', 'json', 'jsonl'): reports().get(name).render(sample.several(), {})\n"
+        "from loopaudit.reports.contract import Rendering\n"
+        "for name in ('terminal', 'json', 'jsonl'): reports().get(name).render(sample.several(), Rendering())\n"
         "print([m for m in ('rich', 'jsonschema', 'typer') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

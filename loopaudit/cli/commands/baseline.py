@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loopaudit.cli import options
-from loopaudit.cli import options as caching
-from loopaudit.cli import options as tables
+from loopaudit.cli.exit_code import end_with, exit_code
 from loopaudit.cli.writing import report_error, report_failures
 from loopaudit.core.errors import ExitCode, UsageError, reason_of
 
@@ -19,11 +18,9 @@ if TYPE_CHECKING:
 
 
 def command(
+    *,
     context: typer.Context,
-    paths: options.Paths = None,
-    policy: options.Policies = None,
-    settings: options.Settings = None,
-    policy_file: options.PolicyFiles = None,
+    selection: options.SelectionOptions,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -58,20 +55,11 @@ def command(
             show_default=False,
         ),
     ] = None,
-    mode: options.ModeOption = "enforced",
-    tool_names: options.ToolNames = "mapped",
-    failure: options.Failure = "exit-code",
-    format_id: options.Format = None,
-    tools: options.ToolsFile = None,
-    column: tables.Column = None,
-    id_column: tables.IdColumn = None,
-    group_by: tables.GroupBy = None,
-    max_expanded: options.MaxExpanded = 4096,
-    jobs: options.Jobs = None,
-    cache: caching.CachingIfAsked = None,
-    cache_dir: caching.CacheFolder = None,
-    config_file: options.ConfigFile = None,
-    no_config: options.NoConfig = False,
+    replay: options.ReplayOptions,
+    inputs: options.InputOptions,
+    work: options.JobOptions,
+    caching: options.CacheIfAskedOptions,
+    configuration: options.ConfigOptions,
 ) -> None:
     """Write or renew the baseline: the firings that are known and accepted.
 
@@ -79,49 +67,30 @@ def command(
     does the text of every entry whose firings did not change.
     """
     from loopaudit.audit.run import audit
-    from loopaudit.audit.workers import Workers
     from loopaudit.cli.commands.check import day
-    from loopaudit.cli.progress import Progress
     from loopaudit.config.file import NONE
     from loopaudit.gate.baseline_file import FILE_NAME
     from loopaudit.gate.check import prune_only, renew
 
-    config = options.load_config(config_file, no_config, policy_file) or NONE
+    run = options.Run(context, selection, configuration, replay, inputs, work, caching)
+    config = run.config or NONE
     file = output or config.baseline or Path(FILE_NAME)
     last_day = day(expires) if expires is not None else None
-    only_prune = prune and not paths
-    chosen_paths = [] if only_prune else paths or list(config.paths)
+    only_prune = prune and not selection.paths
+    chosen_paths = [] if only_prune else selection.paths or list(config.paths)
     if not chosen_paths and not only_prune:
         raise UsageError("no transcript given", hint="name files or folders, or set `paths` in a configuration")
-    chosen = options.replay_options(
-        policy=policy,
-        settings=settings,
-        mode=mode,
-        tool_names=tool_names,
-        failure=failure,
-        format_id=format_id,
-        tools=tools,
-        max_expanded=max_expanded,
-        column=column,
-        id_column=id_column,
-        group_by=group_by,
-        policy_files=policy_file,
-        config=config,
-        said=options.given(context),
-    )
-    selected = [s.label for s in chosen.policies] if not policy and config.policy else None
+    chosen = run.options()
+    selected = [s.label for s in chosen.policies] if not selection.policy and config.policy else None
     if only_prune:
         _write(file, prune_only(file, selected))
         return
     if file.exists():
         from loopaudit.gate.baseline_file import read
 
-        read(file)  # a wrong baseline is told before the work
-    kept = caching.cache_of(cache, cache_dir, config, usual=False)
-    with Progress() as progress:
-        workers = Workers(jobs, cache=kept, progress=progress, alone=bool(policy_file))
+        read(file)  # a wrong baseline is reported before the work
+    with run.workers() as workers:
         report = audit(chosen_paths, chosen, workers)
-    caching.tell(kept)
     _refuse(report)
     renewal = renew(file, report, day(today), prune=prune, selected=selected, reason=reason, expires=last_day)
     _write(file, renewal)
@@ -130,13 +99,13 @@ def command(
 def _refuse(report: Report) -> None:
     """Write no baseline of a run that did not see everything."""
     report_failures(report)
-    code = max([f.exit_code for f in report.failures] + [ExitCode.INTERNAL] * report.crashed, default=0)
+    code = exit_code(report)
     if not code and not report.transcripts:
         report_error("no transcript was found", None)
         code = ExitCode.INPUT
     if code:
         typer.echo("the baseline was not written", err=True)
-        raise typer.Exit(code)
+    end_with(code)
 
 
 def _write(file: Path, renewal: Renewal) -> None:

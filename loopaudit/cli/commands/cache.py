@@ -7,13 +7,13 @@ from typing import Annotated
 import typer
 
 from loopaudit.cli import options
-from loopaudit.cli import options as caching
 from loopaudit.core.errors import UsageError, reason_of
 
 ACTIONS = ("info", "dir", "clear")
 
 
 def command(
+    *,
     action: Annotated[
         str,
         typer.Argument(
@@ -22,9 +22,8 @@ def command(
             show_default=False,
         ),
     ] = "info",
-    cache_dir: caching.CacheFolder = None,
-    config_file: options.ConfigFile = None,
-    no_config: options.NoConfig = False,
+    cache_dir: options.CacheFolder = None,
+    configuration: options.ConfigOptions,
 ) -> None:
     """Show or empty the cache of results.
 
@@ -34,7 +33,7 @@ def command(
     from loopaudit.audit.cache.store import Store
 
     chosen = options.choice(action, ACTIONS, "cache")
-    config = options.load_config(config_file, no_config)
+    config = configuration.load()
     folder = folder_for(cache_dir, config.cache_dir if config is not None else None)
     if folder is None:
         raise UsageError("there is no cache: the user has no home folder", hint="name one with --cache-dir")

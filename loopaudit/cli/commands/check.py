@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loopaudit.cli import options
-from loopaudit.cli import options as caching
-from loopaudit.cli import options as tables
+from loopaudit.cli.exit_code import end_with
 from loopaudit.cli.writing import write_output
 from loopaudit.core.errors import UsageError
 
@@ -23,11 +22,9 @@ _GATE = "fail_on max_firings max_wrong max_loops max_redundant max_damaged allow
 
 
 def command(
+    *,
     context: typer.Context,
-    paths: options.Paths = None,
-    policy: options.Policies = None,
-    settings: options.Settings = None,
-    policy_file: options.PolicyFiles = None,
+    selection: options.SelectionOptions,
     report: Annotated[
         list[str] | None,
         typer.Option(
@@ -98,88 +95,61 @@ def command(
             show_default=False,
         ),
     ] = None,
-    mode: options.ModeOption = "enforced",
-    tool_names: options.ToolNames = "mapped",
-    failure: options.Failure = "exit-code",
-    format_id: options.Format = None,
-    tools: options.ToolsFile = None,
+    replay: options.ReplayOptions,
     width: Annotated[
         int | None, typer.Option("--width", metavar="COLUMNS", help="Width of the page.", show_default=False)
     ] = None,
-    column: tables.Column = None,
-    id_column: tables.IdColumn = None,
-    group_by: tables.GroupBy = None,
-    max_expanded: options.MaxExpanded = 4096,
-    jobs: options.Jobs = None,
-    cache: caching.CachingIfAsked = None,
-    cache_dir: caching.CacheFolder = None,
-    config_file: options.ConfigFile = None,
-    no_config: options.NoConfig = False,
+    inputs: options.InputOptions,
+    work: options.JobOptions,
+    caching: options.CacheIfAskedOptions,
+    configuration: options.ConfigOptions,
 ) -> None:
     """Check transcripts against expectations, a baseline and thresholds.
 
     Without paths it checks what the configuration names. Prints what failed, why, and the
     command that accepts it. Never asks and changes nothing.
     """
-    from loopaudit.audit.workers import Workers
     from loopaudit.cli.outputs import outputs, write_step_summary
-    from loopaudit.cli.progress import Progress
     from loopaudit.config.actions import lowest_action
     from loopaudit.config.file import NONE
     from loopaudit.gate.baseline_file import read
     from loopaudit.gate.check import check
     from loopaudit.gate.inputs import Inputs
+    from loopaudit.reports.contract import Rendering
     from loopaudit.reports.kit.check_page import check_page
     from loopaudit.reports.kit.page.show import show
 
-    config = options.load_config(config_file, no_config, policy_file) or NONE
-    chosen_paths = paths or list(config.paths)
+    run = options.Run(context, selection, configuration, replay, inputs, work, caching)
+    config = run.config or NONE
+    chosen_paths = selection.paths or list(config.paths)
     if not chosen_paths and not config.expect:
         raise UsageError("no transcript given", hint="name files or folders, or set `paths` in a configuration")
-    chosen = options.replay_options(
-        policy=policy,
-        settings=settings,
-        mode=mode,
-        tool_names=tool_names,
-        failure=failure,
-        format_id=format_id,
-        tools=tools,
-        max_expanded=max_expanded,
-        column=column,
-        id_column=id_column,
-        group_by=group_by,
-        policy_files=policy_file,
-        config=config,
-        said=options.given(context),
-    )
+    chosen = run.options()
     limits = _limits(context, config)
     lowest_action(limits.fail_on)
     targets = outputs(report if report is not None else config.reports)
-    kept = caching.cache_of(cache, cache_dir, config, usual=False)
     file = baseline or config.baseline
     given = Inputs(
         limits,
         read(file) if file is not None else None,
         day(today),
-        whole=not paths,
-        all_policies=not policy,
+        whole=not selection.paths,
+        all_policies=not selection.policy,
         given={
             p.name: text for p in context.command.params if p.name and (text := options.repeated(context, [p.name]))
         },
         replay=options.repeated(context, options.REPLAY_NAMES),
     )
-    with Progress() as progress:
-        workers = Workers(jobs, cache=kept, progress=progress, alone=bool(policy_file))
+    with run.workers() as workers:
         result = check(chosen_paths, chosen, config, given, workers)
-    caching.tell(kept)
     taken = any(target.file is None for target in targets)
     show(lambda columns: check_page(result, columns), sys.stderr if taken else sys.stdout, width=width)
+    rendering = Rendering(width=width or None)
     for target in targets:
-        write_output(target.render(result, {"width": str(width)} if width else {}), target.file)
+        write_output(target.render(result, rendering), target.file)
     write_step_summary(result, targets)
     assert result.gate is not None
-    if result.gate.exit_code:
-        raise typer.Exit(result.gate.exit_code)
+    end_with(result.gate.exit_code)
 
 
 def day(text: str | None) -> date:

@@ -8,26 +8,20 @@ from typing import Annotated
 import typer
 
 from loopaudit.cli import options
+from loopaudit.cli.exit_code import end_with, exit_code
 from loopaudit.cli.writing import report_failures, write_output
 from loopaudit.core.errors import ExitCode, InputError, UsageError
 
 
 def command(
+    *,
     context: typer.Context,
-    paths: options.Paths = None,
-    policy: options.Policies = None,
-    settings: options.Settings = None,
-    policy_file: options.PolicyFiles = None,
+    selection: options.SelectionOptions,
     force: Annotated[bool, typer.Option("--force", help="Overwrite expectations that are there.")] = False,
     to_screen: Annotated[bool, typer.Option("--stdout", help="Print them instead of writing files.")] = False,
-    mode: options.ModeOption = "enforced",
-    tool_names: options.ToolNames = "mapped",
-    failure: options.Failure = "exit-code",
-    format_id: options.Format = None,
-    tools: options.ToolsFile = None,
+    replay: options.ReplayOptions,
     max_expanded: options.MaxExpanded = 4096,
-    config_file: options.ConfigFile = None,
-    no_config: options.NoConfig = False,
+    configuration: options.ConfigOptions,
 ) -> None:
     """Write what the policies do today beside each transcript, as expectations to edit.
 
@@ -40,23 +34,11 @@ def command(
     from loopaudit.gate.expectations import beside, target
     from loopaudit.gate.expectations_write import written
 
-    config = options.load_config(config_file, no_config, policy_file)
-    if not paths:
+    run = options.Run(context, selection, configuration, replay, options.InputOptions(max_expanded=max_expanded))
+    if not selection.paths:
         raise UsageError("no transcript given", hint="name the transcripts that are to have expectations")
-    chosen = options.replay_options(
-        policy=policy,
-        settings=settings,
-        mode=mode,
-        tool_names=tool_names,
-        failure=failure,
-        format_id=format_id,
-        tools=tools,
-        max_expanded=max_expanded,
-        policy_files=policy_file,
-        config=config,
-        said=options.given(context),
-    )
-    inputs = discover(paths, chosen.columns).inputs
+    chosen = run.options()
+    inputs = discover(selection.paths, chosen.columns).inputs
     table = next((item for item in inputs if item.layout is not None), None)
     if table is not None:
         hint = "use a baseline, or put the transcripts that matter into files of their own"
@@ -66,17 +48,15 @@ def command(
         if there:
             more = f" and {len(there) - 1} more" if len(there) > 1 else ""
             raise UsageError(f"there are expectations already: {there[0]}{more}", hint="--force overwrites them")
-    code = 0
+    code = ExitCode.OK
     made: dict[Path, str] = {}
     for item in inputs:
         report = new_report(chosen)
         add(report, audit_input(item, chosen))
         report_failures(report)
-        code = max([code, *(failed.exit_code for failed in report.failures)])
+        code = ExitCode.worst([code, exit_code(report)])
         if not report.transcripts:
             continue
-        if report.crashed:
-            code = ExitCode.INTERNAL
         text = written(report, item.path.name if item.path is not None else "<stdin>")
         if to_screen or item.path is None:
             write_output(text.encode(), None)
@@ -89,5 +69,4 @@ def command(
         typer.echo(f"wrote {file}")
     if not made and not to_screen and not code:
         raise InputError("no transcript was found, nothing was written")
-    if code:
-        raise typer.Exit(code)
+    end_with(code)

@@ -7,11 +7,12 @@ from typing import Annotated
 import typer
 
 from loopaudit.cli import comparing, options
-from loopaudit.cli import options as tables
+from loopaudit.cli.exit_code import end_with, exit_code
 from loopaudit.core.errors import UsageError
 
 
 def command(
+    *,
     context: typer.Context,
     policy: Annotated[str, typer.Argument(metavar="POLICY", help="The policy, with or without parameters.")],
     paths: options.Paths = None,
@@ -26,64 +27,40 @@ def command(
         ),
     ] = None,
     policy_file: options.PolicyFiles = None,
-    report: comparing.Outputs = None,
-    labels: comparing.LabelsFile = None,
+    report: options.ComparisonReports = None,
+    labels: options.LabelsFile = None,
     full: Annotated[bool, typer.Option("--full", help="Show every setting, not only those that none beats.")] = False,
-    mode: options.ModeOption = "enforced",
-    tool_names: options.ToolNames = "mapped",
-    failure: options.Failure = "exit-code",
-    format_id: options.Format = None,
-    tools: options.ToolsFile = None,
-    width: comparing.Width = None,
-    column: tables.Column = None,
-    id_column: tables.IdColumn = None,
-    group_by: tables.GroupBy = None,
-    max_expanded: options.MaxExpanded = 4096,
-    jobs: options.Jobs = None,
-    config_file: options.ConfigFile = None,
-    no_config: options.NoConfig = False,
+    replay: options.ReplayOptions,
+    width: options.Width = None,
+    inputs: options.InputOptions,
+    work: options.JobOptions,
+    configuration: options.ConfigOptions,
 ) -> None:
     """Sweep parameters of a policy over recordings and suggest a setting.
 
     Reads each file once, however many settings there are. Shows the settings that no other
     beats in loops caught and wrong interventions, and the lines for loopaudit.toml.
     """
-    from loopaudit.audit.workers import Workers
-    from loopaudit.cli.progress import Progress
     from loopaudit.compare.tune import config_lines, sweep
     from loopaudit.hindsight.labels import load_labels
     from loopaudit.reports.comparison.csv import sweep_csv
     from loopaudit.reports.comparison.sweep import sweep_page
     from loopaudit.reports.json_v1.comparison import sweep_json
 
-    config = options.load_config(config_file, no_config, policy_file)
-    paths = options.paths_of(paths, config)
-    chosen = options.replay_options(
-        policy=[policy],
-        settings=None,
-        mode=mode,
-        tool_names=tool_names,
-        failure=failure,
-        format_id=format_id,
-        tools=tools,
-        max_expanded=max_expanded,
-        column=column,
-        id_column=id_column,
-        group_by=group_by,
-        policy_files=policy_file,
-        config=config,
-        said=options.given(context),
-    )
+    selection = options.SelectionOptions(paths, [policy], policy_file=policy_file)
+    run = options.Run(context, selection, configuration, replay, inputs, work)
+    paths = run.paths()
+    chosen = run.options()
     if len(chosen.policies) != 1:
         raise UsageError(f"{policy!r} names {len(chosen.policies)} policies; only one can be tuned")
     targets = comparing.targets(report or ())
-    with Progress() as progress:
+    with run.workers() as workers:
         result = sweep(
             chosen.policies[0],
             parameters or (),
             paths,
             chosen,
-            Workers(jobs, progress=progress, alone=bool(policy_file)),
+            workers,
             labels=load_labels(labels) if labels is not None else None,
         )
     lines = config_lines(result)
@@ -99,6 +76,4 @@ def command(
         },
         width,
     )
-    code = comparing.exit_code(result.comparison)
-    if code:
-        raise typer.Exit(code)
+    end_with(exit_code(result.comparison.report, crashed=bool(comparing.crashed_in(result.comparison))))

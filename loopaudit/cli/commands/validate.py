@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loopaudit.cli import options
+from loopaudit.cli.exit_code import end_with
 from loopaudit.cli.writing import report_error
 from loopaudit.core.errors import ExitCode, LoopauditError, UsageError
 
@@ -49,8 +50,7 @@ def command(
             continue
         _show(item.name, reader, done, show_all=show_all)
         failed = failed or not done.ok
-    if failed:
-        raise typer.Exit(ExitCode.INPUT)
+    end_with(ExitCode.INPUT if failed else ExitCode.OK)
 
 
 def _validate(item: Input, format_id: str | None, *, thorough: bool, max_expanded: int) -> tuple[Validation, str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loopaudit.cli import options
+from loopaudit.cli.exit_code import end_with
 from loopaudit.core.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 
 def command(
+    *,
     context: typer.Context,
     paths: Annotated[
         list[str] | None,
@@ -75,13 +77,8 @@ def command(
             show_default=False,
         ),
     ] = None,
-    mode: options.ModeOption = "enforced",
-    tool_names: options.ToolNames = "mapped",
-    failure: options.Failure = "exit-code",
-    format_id: options.Format = None,
-    tools: options.ToolsFile = None,
-    config_file: options.ConfigFile = None,
-    no_config: options.NoConfig = False,
+    replay: options.ReplayOptions,
+    configuration: options.ConfigOptions,
 ) -> None:
     """Follow growing transcripts and print firings as they happen.
 
@@ -92,20 +89,9 @@ def command(
     from loopaudit.cli.watch_lines import summary_line
     from loopaudit.config.actions import lowest_action
 
-    config = options.load_config(config_file, no_config, policy_file)
-    chosen = options.replay_options(
-        policy=policy,
-        settings=settings,
-        mode=mode,
-        tool_names=tool_names,
-        failure=failure,
-        format_id=format_id,
-        tools=tools,
-        max_expanded=0,
-        policy_files=policy_file,
-        config=config,
-        said=options.given(context),
-    )
+    selection = options.SelectionOptions(paths, policy, settings, policy_file)
+    run = options.Run(context, selection, configuration, replay, options.InputOptions(max_expanded=0))
+    chosen = run.options()
     lowest, loops = lowest_action(fail_on or ())
     if loops:
         raise UsageError(
@@ -115,16 +101,14 @@ def command(
     kind = options.choice(report, ("text", "jsonl"), "--report")
     plan = Plan(interval=interval, from_start=from_start, recent=recent * 3600, idle=until_idle)
     begin = time.monotonic()
-    with Watch(options.paths_of(paths, config), chosen, plan, _printer(kind, chosen.mode)) as watch:
+    with Watch(run.paths(), chosen, plan, _printer(kind, chosen.mode)) as watch:
         _stop_on_signals(watch.wake, STOP)
         if sys.stderr.isatty():
             sys.stderr.write("loopaudit: watching; Ctrl-C ends it\n")
         code = watch.run()
     sys.stderr.write(summary_line(watch.summary, time.monotonic() - begin))
-    if not code and lowest is not None and watch.strongest >= lowest:
-        code = ExitCode.FINDING
-    if code:
-        raise typer.Exit(code)
+    found = lowest is not None and watch.strongest >= lowest
+    end_with(ExitCode.worst([code, ExitCode.FINDING if found else ExitCode.OK]))
 
 
 def _stop_on_signals(wake: SimpleQueue[str], stop: str) -> None:
@@ -145,17 +129,17 @@ def _printer(kind: str, mode: Mode) -> Callable[[Firing | Notice], None]:
 
     line = _text_line()
 
-    def tell(told: Firing | Notice) -> None:
-        if isinstance(told, Notice):
-            sys.stderr.write(notice_lines(told))
+    def emit(reported: Firing | Notice) -> None:
+        if isinstance(reported, Notice):
+            sys.stderr.write(notice_lines(reported))
         elif kind == "jsonl":
-            sys.stdout.buffer.write(firing_json(told, mode))
+            sys.stdout.buffer.write(firing_json(reported, mode))
             sys.stdout.buffer.flush()
         else:
-            line(told)
+            line(reported)
             sys.stdout.flush()
 
-    return tell
+    return emit
 
 
 def _text_line() -> Callable[[Firing], None]:

@@ -8,10 +8,11 @@ from loopaudit.compare.comparison import Comparison, rows
 from loopaudit.reports.comparison.cards import card_table
 from loopaudit.reports.comparison.differences import alone, matrix, recorded
 from loopaudit.reports.comparison.strips import strips
+from loopaudit.reports.contract import Detail
 from loopaudit.reports.kit import wording
 from loopaudit.reports.kit.page.page import Page, Span
 from loopaudit.reports.kit.terminal import overview
-from loopaudit.reports.kit.terminal.level import LIMITS, Detail
+from loopaudit.reports.kit.terminal.level import LIMITS
 
 PLACES = 5
 """Places shown for each policy in each list, unless another number is asked for."""

@@ -9,11 +9,12 @@ from loopaudit.compare.comparison import Comparison
 from loopaudit.compare.tune import Variant
 from loopaudit.core.report import Report
 from loopaudit.reports.comparison import figures
+from loopaudit.reports.contract import Detail
 from loopaudit.reports.kit import wording
 from loopaudit.reports.kit.page.page import Line, Page, Span
 from loopaudit.reports.kit.page.table import Column, table
 from loopaudit.reports.kit.terminal import overview
-from loopaudit.reports.kit.terminal.level import LIMITS, Detail
+from loopaudit.reports.kit.terminal.level import LIMITS
 
 HEIGHT: Final = 12
 """Lines of the plot at most."""

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
 from typing import Final
 
 from loopaudit.core import text
 from loopaudit.core.report import Report
-from loopaudit.reports.contract import Reporter
+from loopaudit.reports.contract import Rendering, Reporter
 from loopaudit.reports.kit import finding_rows
 
 COLUMNS: Final = tuple(name for name in finding_rows.COLUMNS if name != "mode")
@@ -21,7 +20,7 @@ CELL: Final = 8_000
 _FORMULA: Final = ("=", "+", "-", "@")
 
 
-def render(report: Report, options: Mapping[str, str]) -> bytes:
+def render(report: Report, rendering: Rendering) -> bytes:
     """The table in UTF-8 as RFC 4180 has it, with a row of names first."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\r\n")
@@ -50,5 +49,4 @@ REPORTER = Reporter(
     title="one finding a row, for spreadsheets",
     suffix=".csv",
     render=render,
-    options={},
 )

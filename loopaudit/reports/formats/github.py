@@ -7,12 +7,11 @@ action once before any comes again. Everything stands in the step summary.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 from loopaudit.core import text
 from loopaudit.core.report import Report
-from loopaudit.reports.contract import Reporter
+from loopaudit.reports.contract import Rendering, Reporter
 from loopaudit.reports.kit import wording
 from loopaudit.reports.kit.fold import Row, chosen, fold
 from loopaudit.reports.kit.rows import failed_checks
@@ -27,7 +26,7 @@ MESSAGE: Final = 1_000
 """Characters of an annotation."""
 
 
-def render(report: Report, options: Mapping[str, str]) -> bytes:
+def render(report: Report, rendering: Rendering) -> bytes:
     """The commands, gravest first, and what was left out as a notice of its own."""
     by_level: dict[str, list[str]] = {level: [] for level in LEVELS}
     for failure in report.failures:
@@ -93,5 +92,4 @@ REPORTER = Reporter(
     title="GitHub workflow annotations, with a step summary",
     suffix=".txt",
     render=render,
-    options={},
 )

@@ -7,20 +7,20 @@ issue has, a severity, and a path with a line of at least 1.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any
 
 from loopaudit.core import text
 from loopaudit.core.json import dumps
 from loopaudit.core.report import Report
-from loopaudit.reports.contract import Reporter
+from loopaudit.reports.contract import Rendering, Reporter
 from loopaudit.reports.kit import wording
 from loopaudit.reports.kit.rows import failed_checks
 from loopaudit.reports.kit.severity import ACCEPTED, numbered, severity
 
 
-def render(report: Report, options: Mapping[str, str]) -> bytes:
+def render(report: Report, rendering: Rendering) -> bytes:
     """The array. What the baseline accepts is left out: GitLab would show it as an issue."""
     return dumps([*_checks(report), *_firings(report)], indent=True)
 
@@ -66,5 +66,4 @@ REPORTER = Reporter(
     title="GitLab code quality",
     suffix=".json",
     render=render,
-    options={},
 )

@@ -8,7 +8,6 @@ the page still shows a table of the transcripts.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Mapping
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -16,7 +15,7 @@ from typing import Final
 
 from loopaudit.core import text
 from loopaudit.core.report import Report
-from loopaudit.reports.contract import Reporter
+from loopaudit.reports.contract import Rendering, Reporter
 from loopaudit.reports.kit import html_data as htmldata
 from loopaudit.reports.kit import wording
 from loopaudit.reports.kit.rows import transcript_rows
@@ -37,7 +36,7 @@ def _hash(content: str) -> str:
     return f"'sha256-{b64encode(sha256(content.encode()).digest()).decode()}'"
 
 
-def render(report: Report, options: Mapping[str, str]) -> bytes:
+def render(report: Report, rendering: Rendering) -> bytes:
     """The page in UTF-8."""
     script = '"use strict";\n(() => {\n' + "\n".join(map(_asset, SCRIPTS)) + "})();\n"
     style = _asset("page.css")
@@ -92,5 +91,4 @@ REPORTER = Reporter(
     title="one page for a browser, with timelines to look into",
     suffix=".html",
     render=render,
-    options={},
 )

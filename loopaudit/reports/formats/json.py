@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from loopaudit.core.json import dumps
 from loopaudit.core.report import Report
-from loopaudit.reports.contract import Reporter
+from loopaudit.reports.contract import Rendering, Reporter
 from loopaudit.reports.json_v1.report import document
 
 
-def render(report: Report, options: Mapping[str, str]) -> bytes:
+def render(report: Report, rendering: Rendering) -> bytes:
     """The document, indented by two spaces."""
     return dumps(document(report), indent=True)
 
@@ -20,5 +18,4 @@ REPORTER = Reporter(
     title="everything as one JSON document, for programs",
     suffix=".json",
     render=render,
-    options={},
 )

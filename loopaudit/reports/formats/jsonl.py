@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from loopaudit.core.json import dumps
 from loopaudit.core.report import Report
-from loopaudit.reports.contract import Reporter
+from loopaudit.reports.contract import Rendering, Reporter
 from loopaudit.reports.json_v1.report import finding_line, placed_findings
 
 
-def render(report: Report, options: Mapping[str, str]) -> bytes:
+def render(report: Report, rendering: Rendering) -> bytes:
     """The lines; nothing where no policy fired."""
     return b"".join(dumps(finding_line(head, item)) for head, item in placed_findings(report))
 
@@ -20,5 +18,4 @@ REPORTER = Reporter(
     title="one finding a line as JSON, for programs and grep",
     suffix=".jsonl",
     render=render,
-    options={},
 )

@@ -7,7 +7,7 @@ error where it crashed. No case has a time: a replay does not measure any.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -15,7 +15,7 @@ from loopaudit.core import text
 from loopaudit.core.findings import Action
 from loopaudit.core.report import Check, FileProblem, PolicyResult, Report, TranscriptResult
 from loopaudit.hindsight.catches import acts
-from loopaudit.reports.contract import Reporter
+from loopaudit.reports.contract import Rendering, Reporter
 from loopaudit.reports.kit import wording
 from loopaudit.reports.kit.fold import chosen, fold
 from loopaudit.reports.kit.policy_sums import names_of
@@ -37,7 +37,7 @@ class _Case:
     output: list[str] = field(default_factory=list)
 
 
-def render(report: Report, options: Mapping[str, str]) -> bytes:
+def render(report: Report, rendering: Rendering) -> bytes:
     """The document in UTF-8."""
     suites = [
         *(
@@ -192,5 +192,4 @@ REPORTER = Reporter(
     title="JUnit XML: a suite for each transcript, a case for each policy and expectation",
     suffix=".xml",
     render=render,
-    options={},
 )

@@ -6,20 +6,20 @@ Needs ``pyarrow``, which is imported when a report is made.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import islice
 from typing import Any, Final
 
 from loopaudit.core import text
 from loopaudit.core.report import Report
-from loopaudit.reports.contract import Reporter
+from loopaudit.reports.contract import Rendering, Reporter
 from loopaudit.reports.kit.finding_rows import COLUMNS, rows
 
 GROUP_ROWS: Final = 50_000
 """Findings of a row group."""
 
 
-def render(report: Report, options: Mapping[str, str]) -> bytes:
+def render(report: Report, rendering: Rendering) -> bytes:
     """The whole file. Equal reports give equal bytes, with one version of pyarrow."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -57,7 +57,6 @@ REPORTER = Reporter(
     title="one finding a row, typed, for DuckDB, pandas and Spark",
     suffix=".parquet",
     render=render,
-    options={},
     binary=True,
     package="pyarrow",
 )

@@ -15,7 +15,7 @@ from loopaudit.core import text
 from loopaudit.core.findings import Finding
 from loopaudit.core.json import dumps
 from loopaudit.core.report import Check, PolicyInfo, Report, TranscriptResult
-from loopaudit.reports.contract import Reporter
+from loopaudit.reports.contract import Rendering, Reporter
 from loopaudit.reports.kit import wording
 from loopaudit.reports.kit.rows import failed_checks
 from loopaudit.reports.kit.severity import ACCEPTED, numbered, severity
@@ -45,7 +45,7 @@ _CHECKS: Final[Mapping[str, str]] = {
 Json = dict[str, Any]
 
 
-def render(report: Report, options: Mapping[str, str]) -> bytes:
+def render(report: Report, rendering: Rendering) -> bytes:
     """The log with its one run."""
     return dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(report)]}, indent=True)
 
@@ -281,5 +281,4 @@ REPORTER = Reporter(
     title="SARIF 2.1.0, for code scanning",
     suffix=".sarif",
     render=render,
-    options={},
 )

@@ -11,13 +11,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from loopaudit.core import regex
-from loopaudit.core.errors import UsageError, did_you_mean
 from loopaudit.core.report import Report
-from loopaudit.reports.contract import Reporter
+from loopaudit.reports.contract import Detail, Rendering, Reporter
 from loopaudit.reports.kit.page import cells
+from loopaudit.reports.kit.page.show import PLAIN_WIDTH, show
 from loopaudit.reports.kit.page.svg import SVG
 from loopaudit.reports.kit.terminal.compose import compose
-from loopaudit.reports.kit.terminal.level import Detail
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -25,9 +24,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _NO_XML: Final = regex.lazy("[\ufffe\uffff]")
-
-PLAIN_WIDTH: Final = 80
-"""Width of plain text where none is given."""
 
 
 def render_terminal(report: Report, console: Console, detail: Detail = Detail.NORMAL) -> None:
@@ -51,20 +47,9 @@ def write_terminal(
 ) -> None:
     """Write the report to a stream: coloured for a terminal, plain for anything else.
 
-    ``FORCE_COLOR`` asks for colours anywhere, ``NO_COLOR`` for none. Plain text is
-    ``COLUMNS`` wide, or 80, whatever terminal may be near.
+    Colours and width are as :mod:`loopaudit.reports.kit.page.show` describes.
     """
-    terminal = stream.isatty()
-    columns = environ.get("COLUMNS", "")
-    if width is None and not terminal:
-        width = int(columns) if columns.isascii() and columns.isdigit() and 0 < len(columns) <= 5 else PLAIN_WIDTH
-    if terminal or environ.get("FORCE_COLOR"):
-        from rich.console import Console
-
-        console = Console(file=stream, width=width, highlight=False, emoji=False, _environ=environ)
-        render_terminal(report, console, detail)
-        return
-    stream.write(compose(report, width or PLAIN_WIDTH, detail).encodable(stream.encoding or "utf-8").plain())
+    show(lambda columns: compose(report, columns, detail), stream, width=width, environ=environ)
 
 
 def render_svg(report: Report, width: int, title: str, detail: Detail = Detail.NORMAL) -> str:
@@ -89,29 +74,9 @@ def render_svg(report: Report, width: int, title: str, detail: Detail = Detail.N
     return _NO_XML.sub("\ufffd", picture)
 
 
-def _detail(options: Mapping[str, str]) -> Detail:
-    word = options.get("detail", Detail.NORMAL.value)
-    try:
-        return Detail(word)
-    except ValueError:
-        hint = did_you_mean(word, [level.value for level in Detail])
-        raise UsageError(f"detail: {word!r} is no level of detail", hint=hint) from None
-
-
-def _width(options: Mapping[str, str]) -> int:
-    word = options.get("width", str(PLAIN_WIDTH))
-    if not word.isascii() or not word.isdigit() or not 0 < len(word) <= 5:
-        raise UsageError(f"width: {word!r} is no number of columns")
-    return int(word)
-
-
-def render(report: Report, options: Mapping[str, str]) -> bytes:
-    """The report as plain UTF-8 text.
-
-    Raises:
-        UsageError: an option has a value that it cannot have.
-    """
-    return render_plain(report, _width(options), _detail(options)).encode()
+def render(report: Report, rendering: Rendering) -> bytes:
+    """The report as plain UTF-8 text."""
+    return render_plain(report, rendering.width or PLAIN_WIDTH, rendering.detail).encode()
 
 
 REPORTER = Reporter(
@@ -119,8 +84,5 @@ REPORTER = Reporter(
     title="text for people, with colours on a terminal",
     suffix=".txt",
     render=render,
-    options={
-        "width": f"columns of the text (default {PLAIN_WIDTH})",
-        "detail": "summary, normal (default) or full",
-    },
+    show=lambda report, stream, rendering: write_terminal(report, stream, rendering.detail, width=rendering.width),
 )

@@ -411,7 +411,7 @@ def _transcript(result: report.TranscriptResult) -> Transcript:
             compactions=counts.compactions,
         ),
         failures_by_level=FailuresByLevel(
-            **{f.name: counts.errors_by_level.get(f.name, 0) for f in fields(FailuresByLevel)}
+            flag=levels.get("flag", 0), exit_code=levels.get("exit_code", 0), text=levels.get("text", 0)
         ),
         tokens=Tokens(
             input=counts.input_tokens,

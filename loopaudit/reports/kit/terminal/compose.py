@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from loopaudit.core.report import Report
+from loopaudit.reports.contract import Detail
 from loopaudit.reports.kit.page.page import Page, Span
 from loopaudit.reports.kit.policy_sums import names_of
 from loopaudit.reports.kit.rows import is_notable
 from loopaudit.reports.kit.terminal import overview
 from loopaudit.reports.kit.terminal.block import block
-from loopaudit.reports.kit.terminal.level import LIMITS, Detail
+from loopaudit.reports.kit.terminal.level import LIMITS
 
 
 def compose(report: Report, width: int, detail: Detail = Detail.NORMAL) -> Page:

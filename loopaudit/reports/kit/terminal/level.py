@@ -4,16 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Enum
 from typing import Final
 
-
-class Detail(Enum):
-    """Three levels: totals only, every transcript that has something to tell, everything."""
-
-    SUMMARY = "summary"
-    NORMAL = "normal"
-    FULL = "full"
+from loopaudit.reports.contract import Detail
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,7 +82,7 @@ _NEWS: Final = (CallClass.INFORMATIVE, CallClass.RECOVERED)
 
 
 class History:
-    """One agent's past. After :meth:`judge` the attributes tell more about that call.
+    """One agent's past. After :meth:`classify` the attributes tell more about that call.
 
     ``evidence`` is the number of the earlier call that the class rests on (0: none),
     ``noise`` what was left out of the comparison. ``changed`` tells that a change excuses a

@@ -99,7 +99,7 @@ class Validation:
             self.issues.append(issue)
 
 
-class _Told(Problems):
+class _Mismatches(Problems):
     """Problems that become issues at once."""
 
     def __init__(self, result: Validation) -> None:
@@ -120,7 +120,7 @@ def validate(source: Source, reader: Reader, *, thorough: bool = False) -> Valid
     """
     result = Validation(source.name, reader.id)
     earlier = source.problems
-    source.problems = problems = _Told(result)
+    source.problems = problems = _Mismatches(result)
     for problem in earlier.kept:
         problems.add(problem.kind, problem.message, line=problem.line, damage=problem.damage)
 

@@ -120,11 +120,11 @@ def kind_of(call: Call) -> Kind:
     kind: Kind | None = call.cached_kind
     if kind is None:
         name = plain_name(call.name)
-        call.cached_kind = kind = _told_by_arguments(name, KIND_BY_NAME.get(name, "other"), call)
+        call.cached_kind = kind = _kind_by_arguments(name, KIND_BY_NAME.get(name, "other"), call)
     return kind
 
 
-def _told_by_arguments(name: str, kind: Kind, call: Call) -> Kind:
+def _kind_by_arguments(name: str, kind: Kind, call: Call) -> Kind:
     if kind == "edit" and name in _EDITORS:
         arguments = call.arguments if _may_say(call, "command") else None
         if isinstance(arguments, dict):

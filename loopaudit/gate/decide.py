@@ -93,7 +93,7 @@ def _compare(
         return
     short = shortfall(item, found)
     if short is not None:
-        _end(check, "missed", f"expected {item.told}; {short}", ExitCode.REGRESSION)
+        _end(check, "missed", f"expected {item.description}; {short}", ExitCode.REGRESSION)
         return
     noise = noise_on_twin(item, twin)
     if noise:
@@ -105,11 +105,11 @@ def _compare(
         _end(check, "noisy", text + _more(len(noise)), ExitCode.REGRESSION)
         return
     quiet = f", and the healthy twin {twin[0].path} is quiet" if twin else ""
-    _end(check, "covered", f"expected {item.told}; it fired at {place(found[0][1])}{quiet}", 0)
+    _end(check, "covered", f"expected {item.description}; it fired at {place(found[0][1])}{quiet}", 0)
 
 
 def _bare(item: Expectation) -> str:
-    return item.told.removeprefix("a ")
+    return item.description.removeprefix("a ")
 
 
 def _more(count: int) -> str:

@@ -92,7 +92,7 @@ class Expectation:
     source: str = ""
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """The expected firing in words: ``block by rule identical_call at call 7``."""
         what = f"{self.action.word}" if self.action else "a firing"
         if self.never and self.action and self.action < Action.STOP:

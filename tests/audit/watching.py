@@ -28,10 +28,10 @@ class Live:
     def __init__(self, *paths: Path | str, options: Options = OPTIONS, **plan: Any) -> None:
         self.fired: list[Firing] = []
         self.notices: list[Notice] = []
-        self.watch = Watch([str(path) for path in paths], options, Plan(**plan), self._tell)
+        self.watch = Watch([str(path) for path in paths], options, Plan(**plan), self._notify)
         self.code: int | None = None
 
-    def _tell(self, told: Firing | Notice) -> None:
+    def _notify(self, told: Firing | Notice) -> None:
         if isinstance(told, Firing):
             self.fired.append(told)
         else:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import IO, Any, Final, cast
 
 from loopaudit.audit.inputs.model import SKIPPED_DIRECTORIES, Found, Input
-from loopaudit.audit.inputs.stores import InterruptedReading, filesystem, retried, said, telling
+from loopaudit.audit.inputs.stores import InterruptedReading, cause_of, filesystem, retried, translated_errors
 from loopaudit.core.errors import InputError, LoopauditError
 from loopaudit.core.urls import is_web, shown_url
 from loopaudit.readers.probe import Probe
@@ -53,11 +53,11 @@ def _expanded(given: str, found: Found) -> Iterator[Input]:
     system, root = filesystem(given)
     shown = shown_url(given)
     if is_web(given):
-        with telling(given):
+        with translated_errors(given):
             size = system.info(root).get("size")
         yield Input(None, named=True, size=size or 0, url=given)
         return
-    with telling(given):
+    with translated_errors(given):
         try:
             info = system.info(root)
         except FileNotFoundError:
@@ -67,7 +67,7 @@ def _expanded(given: str, found: Found) -> Iterator[Input]:
         return
     if not any(c in root for c in "*?["):
         raise InputError(f"{shown}: no such file or directory")
-    with telling(given):
+    with translated_errors(given):
         matches = dict(sorted(system.glob(root, detail=True).items()))
     if not matches:
         raise InputError(f"{shown}: the pattern matches no file", hint="quote it, or check the folder")
@@ -81,7 +81,7 @@ def _one(system: Any, path: str, info: dict[str, Any], given: str, root: str, fo
     if info.get("type") != "directory":
         yield Input(None, named=True, size=info.get("size") or 0, url=url)
         return
-    with telling(given):
+    with translated_errors(given):
         files = _files(system, path)
     single = _single_transcripts(path, files)
     if path in single:
@@ -167,12 +167,12 @@ def reading(url: str) -> Iterator[IO[bytes]]:
         InterruptedReading: the store failed, now or while the file is being read.
     """
     system, path = filesystem(url)
-    with telling(url):
+    with translated_errors(url):
         file = system.open(path, "rb")
     try:
         yield cast("IO[bytes]", _File(file, url))
     finally:
-        with telling(url):
+        with translated_errors(url):
             file.close()
 
 
@@ -180,7 +180,7 @@ def checksum(url: str) -> str | None:
     """What changes with the content of a file, without reading it; ``None`` where nothing of the kind is known."""
     try:
         system, path = filesystem(url)
-        with telling(url):
+        with translated_errors(url):
             info = system.info(path)
     except LoopauditError:
         return None
@@ -207,7 +207,7 @@ class _File(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         """Read the next bytes into the buffer."""
-        with telling(self._of):
+        with translated_errors(self._of):
             data = self._file.read(len(buffer))
         buffer[: len(data)] = data
         return len(data)
@@ -215,12 +215,12 @@ class _File(io.RawIOBase):
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         """Go to a place; parquet is read from its end."""
         try:
-            with telling(self._of):
+            with translated_errors(self._of):
                 self._file.seek(offset, whence)
                 return int(self._file.tell())
         except ValueError as error:
             shown = shown_url(self._of)
-            raise InputError(f"{shown}: can only be read from beginning to end: {said(error, self._of)}") from None
+            raise InputError(f"{shown}: can only be read from beginning to end: {cause_of(error, self._of)}") from None
 
     def tell(self) -> int:
         """The place it is at."""

@@ -80,14 +80,14 @@ def filesystem(url: str) -> tuple[Any, str]:
         hint = str(error) if package is None else f"pip install {package[1]}"
         raise InputError(f"{shown}: the driver for {scheme}:// is not installed", hint=hint) from None
     except _failures() as error:
-        raise InputError(f"{shown}: cannot be reached: {said(error, url)}") from None
+        raise InputError(f"{shown}: cannot be reached: {cause_of(error, url)}") from None
     except ValueError as error:
-        raise InputError(f"{shown}: {said(error, url)}", hint="fsspec knows no such scheme or address") from None
+        raise InputError(f"{shown}: {cause_of(error, url)}", hint="fsspec knows no such scheme or address") from None
     return system, str(path)
 
 
 @contextmanager
-def telling(url: str) -> Iterator[None]:
+def translated_errors(url: str) -> Iterator[None]:
     """Turn what a driver raises into errors that tell of the URL."""
     shown = shown_url(url)
     try:
@@ -95,12 +95,12 @@ def telling(url: str) -> Iterator[None]:
     except FileNotFoundError:
         raise InputError(f"{shown}: no such file or directory") from None
     except PermissionError as error:
-        raise InputError(f"{shown}: may not be read: {said(error, url)}") from None
+        raise InputError(f"{shown}: may not be read: {cause_of(error, url)}") from None
     except IsADirectoryError:
         raise InputError(f"{shown}: a folder") from None
     except _failures() as error:
         hint = "check the network, and your rights to read it"
-        raise InterruptedReading(f"{shown}: reading failed: {said(error, url)}", hint=hint) from None
+        raise InterruptedReading(f"{shown}: reading failed: {cause_of(error, url)}", hint=hint) from None
 
 
 def _failures() -> tuple[type[BaseException], ...]:
@@ -113,7 +113,7 @@ def _failures() -> tuple[type[BaseException], ...]:
     return tuple(found)
 
 
-def said(error: BaseException, url: str) -> str:
+def cause_of(error: BaseException, url: str) -> str:
     """What an error says on one line, without what is secret in the URL."""
     words = str(error).split("\n", 1)[0] or type(error).__name__
     words = words.replace(url, shown_url(url))

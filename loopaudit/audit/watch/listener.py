@@ -135,7 +135,7 @@ class Listener(Session):
         return Firing(self.name, self.shown, self.format, finding, at, recorded)
 
     def _watch_over(self, result: PolicyResult) -> None:
-        """Tell of a guard that crashed, and of firings that are only counted."""
+        """Notify of a guard that crashed, and of firings that are only counted."""
         label = result.label
         if result.status == "crashed" and label not in self._crashed:
             self._crashed.add(label)

@@ -16,9 +16,9 @@ from typing import Final
 
 from loopaudit.audit.watch.feeds import PipeFeed
 from loopaudit.audit.watch.notices import Firing, Notice, Summary
+from loopaudit.audit.watch.notifier import Notify
 from loopaudit.audit.watch.renames import match
 from loopaudit.audit.watch.scanner import STDIN, Scanner, Seen, Sighting, seen_now, shown_as
-from loopaudit.audit.watch.teller import Tell
 from loopaudit.audit.watch.watched import Tools, Watched
 from loopaudit.config.options import Options
 from loopaudit.core.errors import ExitCode
@@ -52,10 +52,11 @@ class Plan:
 class Watch:
     """A watch of what a user named. Use as a context manager: it has threads and open files.
 
-    ``tell`` is called, in this thread, with each firing and notice. ``stdin`` is the descriptor that ``-`` stands for.
+    ``notify`` is called, in this thread, with each firing and notice. ``stdin`` is the descriptor
+    that ``-`` stands for.
     """
 
-    def __init__(self, paths: Sequence[str], options: Options, plan: Plan, tell: Tell, *, stdin: int = 0) -> None:
+    def __init__(self, paths: Sequence[str], options: Options, plan: Plan, notify: Notify, *, stdin: int = 0) -> None:
         """Check what is to be watched; nothing is read yet.
 
         Raises:
@@ -66,10 +67,10 @@ class Watch:
         self.strongest = Action.ALLOW
         """The strongest action of a policy that was told."""
         self._plan = plan
-        self._sink = tell
+        self._sink = notify
         self._scanner = Scanner(paths)
         self._threads = ThreadPoolExecutor(plan.followed, "loopaudit-reader")
-        self._tools = Tools(options, self._threads, self._tell)
+        self._tools = Tools(options, self._threads, self._notify)
         self._files: dict[str, Watched] = {}
         self._pipes: list[Watched] = []
         self._quiet: dict[Watched, None] = {}
@@ -225,7 +226,7 @@ class Watch:
         was_followed = watched.was_followed
         self._end(watched)
         if was_followed or watched.named:
-            watched.teller.note("the file is gone")
+            watched.notifier.note("the file is gone")
 
     def _look_at_followed(self) -> None:
         """Between two scans: only those that are being followed."""
@@ -243,12 +244,12 @@ class Watch:
     def _note_empty(self) -> None:
         """After the first look: whatever comes from now on is new."""
         for pattern in self._scanner.empty:
-            self._tell(Notice("note", pattern, "nothing matches this yet"))
+            self._notify(Notice("note", pattern, "nothing matches this yet"))
         self._scanner.empty.clear()
 
     def _note_refused(self) -> None:
         for folder in self._scanner.refused[self._refused :]:
-            self._tell(Notice("note", folder, "a folder that is one transcript is not followed"))
+            self._notify(Notice("note", folder, "a folder that is one transcript is not followed"))
         self._refused = len(self._scanner.refused)
 
     # -- the end ---------------------------------------------------------------------------
@@ -276,14 +277,14 @@ class Watch:
         self._quiet.pop(watched, None)
         summary = self.summary
         summary.followed += watched.was_followed
-        summary.damaged += watched.teller.damaged
+        summary.damaged += watched.notifier.damaged
         summary.unrecognised += watched.state in ("unknown", "ignored") and not watched.was_followed
-        if watched.teller.failed is not None:
-            self._exit = max(self._exit, watched.teller.failed.exit_code)
+        if watched.notifier.failed is not None:
+            self._exit = max(self._exit, watched.notifier.failed.exit_code)
 
-    # -- telling ---------------------------------------------------------------------------
+    # -- notices ---------------------------------------------------------------------------
 
-    def _tell(self, told: Firing | Notice) -> None:
+    def _notify(self, told: Firing | Notice) -> None:
         summary = self.summary
         if isinstance(told, Notice):
             if told.kind == "crash":

@@ -20,8 +20,8 @@ from loopaudit.audit.watch.follower import Follower, read_document
 from loopaudit.audit.watch.look import Look, look
 from loopaudit.audit.watch.marks import Marks, marks_of, still_there
 from loopaudit.audit.watch.notices import Firing
+from loopaudit.audit.watch.notifier import Notifier, Notify
 from loopaudit.audit.watch.scanner import Seen
-from loopaudit.audit.watch.teller import Tell, Teller
 from loopaudit.config.options import Options
 from loopaudit.core.errors import LoopauditError, reason_of
 from loopaudit.core.report import FileProblem
@@ -41,7 +41,7 @@ class Tools:
 
     options: Options
     threads: Executor
-    tell: Tell
+    notify: Notify
 
 
 class Watched:
@@ -59,7 +59,7 @@ class Watched:
         """Whether there is something to read, be it now or when it is written to its end."""
         self.follower: Follower | None = None
         self.was_followed = False
-        self.teller = Teller(shown, tools.tell)
+        self.notifier = Notifier(shown, tools.notify)
         self._tools = tools
         self._pipe = feed
         self._feed: Feed | None = feed
@@ -100,7 +100,7 @@ class Watched:
 
     def rename(self, path: str, shown: str) -> None:
         """The same file has another name."""
-        self.path, self.shown, self.teller.shown = path, shown, shown
+        self.path, self.shown, self.notifier.shown = path, shown, shown
         if self.follower is not None:
             self.follower.rename(path, shown)
 
@@ -117,14 +117,14 @@ class Watched:
         """
         self.end(rest=rest)
         if why and self.was_followed:
-            self.teller.note(f"{why}: read from its beginning", once=same)
+            self.notifier.note(f"{why}: read from its beginning", once=same)
         self.state = "cold"
         self._silent = self._told = 0
         self._look = self._marks = None
         if same:
-            self.teller.written_anew()
+            self.notifier.written_anew()
         else:
-            self.teller.replaced()
+            self.notifier.replaced()
         self.due = self.seen.size > 0
 
     # -- reading ---------------------------------------------------------------------------
@@ -177,10 +177,10 @@ class Watched:
             self.state = "ignored"
             self._close()
             if failure is not None:
-                self.teller.fail(failure)
+                self.notifier.fail(failure)
             return
         if self.state == "document":
-            self.teller.keep()
+            self.notifier.keep()
         if now.compression is not None:
             self.state = "ignored"
             self._give_up(f"a {now.compression} file is not followed", "replay it when it is finished")
@@ -221,7 +221,7 @@ class Watched:
         )
         self.was_followed = True
         self._last = []
-        self.teller.goes_on()
+        self.notifier.goes_on()
         return True
 
     def _read_on(self, size: int) -> None:
@@ -250,14 +250,14 @@ class Watched:
         self.follower = None
         self._close()
         if follower.failure is not None:
-            self.teller.fail(follower.failure)
+            self.notifier.fail(follower.failure)
 
     def _collect(self, *, silent: bool) -> None:
         if self.follower is not None:
             fired, notices, problems, damaged = self.follower.take()
-            self.teller.firings(fired, silent=silent)
+            self.notifier.firings(fired, silent=silent)
             if not silent:
-                self.teller.rest(notices, problems, damaged)
+                self.notifier.rest(notices, problems, damaged)
 
     def _read_document(self, *, at_end: bool) -> None:
         """Read a document that was written anew, and tell what is new in it."""
@@ -270,14 +270,14 @@ class Watched:
         self._silent = 0
         self.was_followed = True
         if document.calls < self._calls:
-            self.teller.note("another conversation has taken its place")
-            self.teller.replaced()
+            self.notifier.note("another conversation has taken its place")
+            self.notifier.replaced()
         else:
-            self.teller.written_anew()
+            self.notifier.written_anew()
         self._calls = document.calls
-        self.teller.firings(document.fired, silent=silent)
+        self.notifier.firings(document.fired, silent=silent)
         self._last = [] if silent else document.last
-        self.teller.rest(document.notices, document.problems, document.damaged)
+        self.notifier.rest(document.notices, document.problems, document.damaged)
 
     # -- the end ---------------------------------------------------------------------------
 
@@ -302,14 +302,14 @@ class Watched:
             self._finish()
             self._collect(silent=not changed)
             if follower.failure is not None:
-                self.teller.fail(follower.failure)
+                self.notifier.fail(follower.failure)
             self.follower = None
         elif self.state == "document" and self.due:
             self._read_document(at_end=True)
         self._close()
         last, self._last = self._last, []
-        self.teller.firings(last, silent=False)
-        self.teller.keep()
+        self.notifier.firings(last, silent=False)
+        self.notifier.keep()
         self.due = False
 
     def abandon(self) -> None:
@@ -321,14 +321,14 @@ class Watched:
 
     def explain(self) -> None:
         """At the end of the watch: say of a file that the user named why nothing of it was read."""
-        if self.state not in ("unknown", "ignored") or self.teller.failed is not None or not self.size:
+        if self.state not in ("unknown", "ignored") or self.notifier.failed is not None or not self.size:
             return
         if self.named and self._pipe is None:
             try:
                 with Source(self.path) as source:
                     recognise(source, self._tools.options.format_id)
             except LoopauditError as error:
-                self.teller.fail(FileProblem(self.shown, error.message, error.hint, error.exit_code))
+                self.notifier.fail(FileProblem(self.shown, error.message, error.hint, error.exit_code))
         elif self.named:
             self._give_up("not a transcript in any known format", "`loopaudit formats` lists what can be read")
 
@@ -357,9 +357,9 @@ class Watched:
             if follower.offset == before:
                 return
 
-    # -- telling ---------------------------------------------------------------------------
+    # -- notices ---------------------------------------------------------------------------
 
     def _give_up(self, message: str, hint: str | None) -> None:
         """Say why a file is not followed, if the user asked for it by name."""
         if self.named:
-            self.teller.fail(FileProblem(self.shown, f"{self.shown}: {message}", hint))
+            self.notifier.fail(FileProblem(self.shown, f"{self.shown}: {message}", hint))

@@ -257,7 +257,7 @@ class History:
                     return self._read(asked, entry)
                 self.changes.note(subject.call, command, nature, kind)
                 return FIRST
-        kind = subject.tell_kind()
+        kind = subject.kind_by_arguments()
         if kind == "read":
             return self._read(read_range(subject.arguments()), entry)
         if kind in EDITING_KINDS:
@@ -324,7 +324,7 @@ class History:
     def _new_failure(self, result: Result, batch: int) -> CallClass:
         """A failure without an equal call before: new, or an earlier one in other words."""
         found = FIRST
-        self.subject.tell_kind()
+        self.subject.kind_by_arguments()
         current, earlier = self._note_failure(result, batch)
         for one in earlier:
             if one is not None and alike(current, one, self.changes):
@@ -345,7 +345,7 @@ class History:
 
     def _again(self, result: Result, entry: Entry, held: Held, batch: int) -> CallClass:
         subject = self.subject
-        kind = subject.tell_kind()
+        kind = subject.kind_by_arguments()
         failed = self.failed
         if failed:
             self._note_failure(result, batch)

@@ -36,7 +36,7 @@ MAY_BRING_NOTHING: Final = frozenset({"shell", "think", "plan"})
 
 
 class Subject:
-    """One call at a time. ``kind`` is that of the tool's name until :meth:`tell_kind` is asked.
+    """One call at a time. ``kind`` is that of the tool's name until :meth:`kind_by_arguments` is asked.
 
     ``command`` is the command of a call of a shell tool.
     """
@@ -123,7 +123,7 @@ class Subject:
             self._parsed_for = call
         return self._parsed
 
-    def tell_kind(self) -> Kind:
+    def kind_by_arguments(self) -> Kind:
         """The kind of the call itself, where its tool does several things."""
         nature = self.nature
         if nature.varies and (nature.kind != "edit" or self.has_any(_TELLS_EDIT)):

@@ -47,7 +47,7 @@ from typing import Annotated
 from loopaudit.core.events import Batch, Call, Turn
 from loopaudit.core.findings import Action, Decision
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
-from loopaudit.policies.kit.results import said
+from loopaudit.policies.kit.results import result_text
 
 Mark = bytes | tuple[bytes, ...] | None
 """Equal for steps with equal calls; ``None`` for a step without a signature."""
@@ -100,7 +100,7 @@ def _mark(calls: list[Call]) -> Mark:
 
 
 def _signature(calls: list[Call]) -> list[tuple[str, object]]:
-    return [(call.raw_arguments, said(call.result)) for call in calls if call.result is not None]
+    return [(call.raw_arguments, result_text(call.result)) for call in calls if call.result is not None]
 
 
 def message(decision: Decision) -> str:

@@ -75,7 +75,7 @@ BEGINNING: Final = 200
 _QUOTE: Final = ord('"')
 
 
-def said(result: Result) -> str | tuple[int, int]:
+def result_text(result: Result) -> str | tuple[int, int]:
     """What the model was told: the error text of a failure, else the output.
 
     Stands for the text in comparisons: exact up to the limit of

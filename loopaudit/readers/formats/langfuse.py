@@ -27,7 +27,7 @@ from loopaudit.readers.kit.chat.message import from_text
 from loopaudit.readers.kit.fields import items, malformed, mapping, not_a_record, string, unknown_record
 from loopaudit.readers.kit.traces.attributes import fill, kind_of_span, status_of
 from loopaudit.readers.kit.traces.emit import emit_spans
-from loopaudit.readers.kit.traces.messages import is_tool_message, said
+from loopaudit.readers.kit.traces.messages import is_tool_message, messages_of
 from loopaudit.readers.kit.traces.spans import Kind, Span, instant
 from loopaudit.readers.kit.whole import tokens, values
 from loopaudit.readers.probe import Probe
@@ -166,9 +166,9 @@ def _tool(span: Span, record: Mapping[str, Any]) -> None:
 
 def _model(span: Span, record: Mapping[str, Any], metadata: Mapping[str, Any]) -> None:
     if record.get("input") is not None:
-        span.inputs = said(record["input"], "user")
+        span.inputs = messages_of(record["input"], "user")
     if record.get("output") is not None:
-        span.outputs = said(record["output"], "assistant")
+        span.outputs = messages_of(record["output"], "assistant")
     span.model = string(_either(record, "model", "providedModelName", "provided_model_name")) or span.model
     span.usage = _usage(record) or span.usage
     span.tools += [from_text(tool) for tool in items(from_text(metadata.get("tools")))]

@@ -27,7 +27,7 @@ from loopaudit.readers.kit.chat.message import from_text
 from loopaudit.readers.kit.fields import items, malformed, mapping, not_a_record, string, unknown_record
 from loopaudit.readers.kit.traces.attributes import KINDS, status_of
 from loopaudit.readers.kit.traces.emit import emit_spans
-from loopaudit.readers.kit.traces.messages import said
+from loopaudit.readers.kit.traces.messages import messages_of
 from loopaudit.readers.kit.traces.spans import Span, instant
 from loopaudit.readers.kit.whole import samples, tokens, values
 from loopaudit.readers.probe import Probe
@@ -147,8 +147,8 @@ def _tool(span: Span, run: Mapping[str, Any], metadata: Mapping[str, Any], line:
 def _model(span: Span, run: Mapping[str, Any], extra: Mapping[str, Any], metadata: Mapping[str, Any]) -> None:
     inputs, outputs = from_text(run.get("inputs")), from_text(run.get("outputs"))
     parameters = mapping(extra.get("invocation_params"))
-    span.inputs = said(inputs, "user") if inputs else None
-    span.outputs = said(outputs, "assistant") if outputs else None
+    span.inputs = messages_of(inputs, "user") if inputs else None
+    span.outputs = messages_of(outputs, "assistant") if outputs else None
     span.model = (
         string(metadata.get("ls_model_name")) or string(parameters.get("model")) or string(parameters.get("model_name"))
     )

@@ -114,7 +114,7 @@ def without_environment(text: str) -> str:
     return text if at < 0 else text[:at]
 
 
-def said(text: str) -> list[str]:
+def spoken_texts(text: str) -> list[str]:
     """What a person said in the tags of a text, where the harness says it was one."""
     return [words for words in elements(text, _SPOKEN) if words]
 
@@ -151,11 +151,11 @@ def parsed(texts: list[str]) -> Parsed:
         if header is not None:
             close()
             open_name, parts = header[0], [text[header[1] :]]
-            found.spoken += said(without_environment(parts[0]))
+            found.spoken += spoken_texts(without_environment(parts[0]))
             continue
         found.guard = found.guard or text.lstrip().startswith(NO_TOOL)
         found.resumed = found.resumed or text.lstrip().startswith(RESUMED)
-        spoken = said(text)
+        spoken = spoken_texts(text)
         if spoken:
             found.spoken += spoken
         elif is_harness(text) or not text.strip():

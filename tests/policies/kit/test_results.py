@@ -1,4 +1,4 @@
-"""What a call is taken to have said."""
+"""What a call is taken to have result_text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopaudit.core.events import TOKEN_LIMIT, Result
-from loopaudit.policies.kit.results import BEGINNING, HEAD, head, said
+from loopaudit.policies.kit.results import BEGINNING, HEAD, head, result_text
 
 
 @pytest.mark.parametrize(
@@ -24,14 +24,14 @@ from loopaudit.policies.kit.results import BEGINNING, HEAD, head, said
     ],
 )
 def test_said(result: Result, text: str) -> None:
-    assert said(result) == text
+    assert result_text(result) == text
 
 
 def test_large_outputs_stay_equal_after_they_were_shortened() -> None:
     one, two = Result("x" * (TOKEN_LIMIT + 1)), Result("x" * (TOKEN_LIMIT + 1))
-    before = said(one)
+    before = result_text(one)
     one.shrink()
-    assert said(one) == before == said(two)
+    assert result_text(one) == before == result_text(two)
 
 
 def spellings(text: str) -> list[Result]:

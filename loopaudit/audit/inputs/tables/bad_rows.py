@@ -37,10 +37,10 @@ class BadRows:
         """All of them as one problem of the table."""
         if not self._count:
             return None
-        return _told(self._table, self._count, self._first, self._hint, self._exit_code)
+        return _failure(self._table, self._count, self._first, self._hint, self._exit_code)
 
 
-def _told(table: str, count: int, first: list[str], hint: str | None, exit_code: int) -> FileProblem:
+def _failure(table: str, count: int, first: list[str], hint: str | None, exit_code: int) -> FileProblem:
     rows = "1 row is no transcript" if count == 1 else f"{count:,} rows are no transcripts"
     more = f"; and {count - len(first):,} more" if count > len(first) else ""
     message = f"{table}: {rows}: {'; '.join(first)}{more}"
@@ -55,4 +55,4 @@ def add_failure(failures: list[FileProblem], then: FileProblem) -> None:
         return
     first = [*before.first_rows, *then.first_rows][:TOLD]
     code = max(before.exit_code, then.exit_code)
-    failures[-1] = _told(then.path, before.rows + then.rows, first, before.hint or then.hint, code)
+    failures[-1] = _failure(then.path, before.rows + then.rows, first, before.hint or then.hint, code)

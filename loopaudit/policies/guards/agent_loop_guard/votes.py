@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from loopaudit.core.events import Call
 from loopaudit.policies.guards.agent_loop_guard.similarity import Similarity, Text, keyed_text
 from loopaudit.policies.kit.arguments import py_equal_key, py_value
-from loopaudit.policies.kit.results import said
+from loopaudit.policies.kit.results import result_text
 
 LONGEST: Final = 5
 """The longest cycle that is looked for."""
@@ -60,7 +60,7 @@ class Entry:
         text = self._output
         if text is None:
             assert self.call.result is not None
-            token = said(self.call.result)
+            token = result_text(self.call.result)
             self._output = text = Text(token if isinstance(token, str) else f"\0{token}")
         return text
 

@@ -101,7 +101,7 @@ class Record:
         result = self.result
         if result is None or not result.failed or self.name == "exec":
             return ""
-        return _unknown_tool(_said(result))
+        return _unknown_tool(_answer_text(result))
 
     @property
     def failure(self) -> object:
@@ -111,7 +111,7 @@ class Record:
             return None
         if self._settled is None:
             code = _exit_code(result)
-            text = _trimmed(_said(result))
+            text = _trimmed(_answer_text(result))
             if text not in ("", f"(Command exited with code {code})"):
                 self._settled = (code, _without_volatile(text))
         return self._settled
@@ -216,9 +216,9 @@ def _identity(record: Record, result: Result) -> object:
     """A value that is equal for results that the guard takes for the same."""
     name, call = record.name, record.call
     if name == "exec":
-        return ("exec", result.failed, _exit_code(result), _trimmed(_said(result)))
+        return ("exec", result.failed, _exit_code(result), _trimmed(_answer_text(result)))
     if result.failed:
-        return ("error", _said(result))
+        return ("error", _answer_text(result))
     if record.no_progress:
         return ("unchanged",)
     if name in SENDERS or (name == "message" and _action(call) in SEND_ACTIONS):
@@ -230,7 +230,7 @@ def _identity(record: Record, result: Result) -> object:
     return ("text", _trimmed(result.token))
 
 
-def _said(result: Result) -> Text:
+def _answer_text(result: Result) -> Text:
     """The error text of a failure, where it is recorded, else the output."""
     if result.failed and result.error_source is not None:
         return result.error_source

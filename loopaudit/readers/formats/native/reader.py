@@ -159,10 +159,10 @@ class Reading:
         elif is_equal:
             self.emit.copied("repeated_record", "the line stands twice in a row", line=number)
         else:
-            self._said(line, number)
+            self._message(line, number)
         self._empty = False
 
-    def _said(self, line: Assistant | User | UsageLine | BoundaryLine, number: int) -> None:
+    def _message(self, line: Assistant | User | UsageLine | BoundaryLine, number: int) -> None:
         emit = self.emit
         if isinstance(line, Assistant):
             key = _text(line.batch)

@@ -17,7 +17,7 @@ from loopaudit.core.events import Status
 from loopaudit.readers.kit.chat.message import from_text
 from loopaudit.readers.kit.fields import items, mapping, string
 from loopaudit.readers.kit.traces.facts import numbered, pick, text_of, tools_in, usage_in
-from loopaudit.readers.kit.traces.messages import said
+from loopaudit.readers.kit.traces.messages import messages_of
 from loopaudit.readers.kit.traces.parts import are_blocks
 from loopaudit.readers.kit.traces.spans import ABSENT, Kind, Span
 
@@ -186,8 +186,8 @@ def _model(span: Span, attributes: Mapping[str, Any], events: Iterable[Any], los
         made = _vercel_answer(attributes)
     if made is ABSENT:
         made = event_outputs if event_outputs else pick(attributes, _WHOLE_OUTPUTS)
-    span.inputs = None if given is ABSENT else said(given, "user")
-    span.outputs = None if made is ABSENT else said(made, "assistant")
+    span.inputs = None if given is ABSENT else messages_of(given, "user")
+    span.outputs = None if made is ABSENT else messages_of(made, "assistant")
     span.usage = usage_in(attributes)
     span.tools = tools_in(attributes)
 

@@ -2,7 +2,7 @@
 
 A span's input or output holds messages of the GenAI conventions (``parts``), the Chat Completions API, the
 Messages API, the Responses API, Gemini contents, LangChain, the Vercel AI SDK or OpenInference, as values or as
-JSON text, inside ``messages``, ``choices``, ``generations`` and the like. :func:`said` finds them all.
+JSON text, inside ``messages``, ``choices``, ``generations`` and the like. :func:`messages_of` finds them all.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Said:
     tools: list[Any] = field(default_factory=list)
 
 
-def said(value: Any, speaker: Speaker) -> list[Said]:
+def messages_of(value: Any, speaker: Speaker) -> list[Said]:
     """The messages in a value, in order. ``speaker`` is who says what has no role. Never raises."""
     found: list[Said] = []
     _walk(value, speaker, found, 0)
@@ -228,7 +228,7 @@ def tool_output(value: Any) -> Answer:
     while isinstance(inner, dict) and set(inner) == {"output"}:
         inner = from_text(inner["output"])
     if isinstance(inner, dict):
-        one = said(inner, "system") if _is_tool_message(inner) else []
+        one = messages_of(inner, "system") if _is_tool_message(inner) else []
         if one and one[0].content.answers:
             return one[0].content.answers[0]
         blocks = inner.get("content")

@@ -1,4 +1,4 @@
-"""Tells what comes out of one file: each firing once, each kind of damage once."""
+"""Reports what comes out of one file: each firing once, each kind of damage once."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from loopaudit.core.bounded import Counts
 from loopaudit.core.findings import Problem
 from loopaudit.core.report import FileProblem
 
-Tell = Callable[[Firing | Notice], None]
+Notify = Callable[[Firing | Notice], None]
 
 
-class Teller:
-    """What was told of a file. ``shown`` is its short name, ``damaged`` counts records that were lost.
+class Notifier:
+    """What was reported of a file. ``shown`` is its short name, ``damaged`` counts records that were lost.
 
     ``failed`` says why the file was given up.
     """
 
-    def __init__(self, shown: str, tell: Tell) -> None:
+    def __init__(self, shown: str, notify: Notify) -> None:
         self.shown = shown
         self.damaged = 0
         self.failed: FileProblem | None = None
-        self._tell = tell
+        self._notify = notify
         self._run: Counts[int] = Counts()
         """How often each firing came in this reading of the file."""
         self._before: Counts[int] | None = None
-        """The same of what was read before, whose firings are not told again."""
+        """The same of what was read before, whose firings are not reported again."""
         self._noticed: set[str] = set()
 
     # -- readings --------------------------------------------------------------------------
@@ -48,40 +48,40 @@ class Teller:
         """The session has ended; should it be read again, nothing of it is told twice."""
         self._before = self._run
 
-    # -- telling ---------------------------------------------------------------------------
+    # -- notices ---------------------------------------------------------------------------
 
     def firings(self, fired: Iterable[Firing], *, silent: bool) -> None:
-        """Tell the firings that were not told before, or (``silent``) only remember them."""
+        """Notify the firings that were not told before, or (``silent``) only remember them."""
         for firing in fired:
             key = _identity(firing)
             times = self._run.add(key)
             known = self._before is not None and times <= (self._before.get(key) or 0)
             if not silent and not known:
-                self._tell(firing)
+                self._notify(firing)
 
     def rest(self, notices: Iterable[Notice], problems: Iterable[Problem], damaged: int) -> None:
-        """Tell what else a reading gave."""
+        """Notify what else a reading gave."""
         for notice in notices:
             if notice.message not in self._noticed:
                 self._noticed.add(notice.message)
-                self._tell(notice)
+                self._notify(notice)
         self.damaged += damaged
         for problem in problems:
             if problem.damage and problem.kind not in self._noticed:
                 self._noticed.add(problem.kind)
-                self._tell(Notice("damage", self.shown, problem.message, problem.line))
+                self._notify(Notice("damage", self.shown, problem.message, problem.line))
 
     def note(self, message: str, *, once: bool = False) -> None:
-        """Tell something about this file."""
+        """Notify something about this file."""
         if not once or message not in self._noticed:
             self._noticed.add(message)
-            self._tell(Notice("note", self.shown, message))
+            self._notify(Notice("note", self.shown, message))
 
     def fail(self, failed: FileProblem) -> None:
-        """Tell why the file is given up."""
+        """Notify why the file is given up."""
         self.failed = failed
         kind: Literal["failure"] = "failure"
-        self._tell(Notice(kind, self.shown, failed.message, hint=failed.hint))
+        self._notify(Notice(kind, self.shown, failed.message, hint=failed.hint))
 
 
 def _identity(firing: Firing) -> int:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import IO
 
 from loopaudit.audit.inputs.model import Input
-from loopaudit.audit.session import FileAudit, audit_source, guarded
+from loopaudit.audit.session import FileAudit, audit_source, guarded, passed_over
 from loopaudit.config.options import Options
 from loopaudit.core.errors import InputError
 from loopaudit.readers.contract import Reader
@@ -35,7 +35,7 @@ def audit_input(
             if not item.named and options.format_id is None:
                 reader = _claimant(source)
                 if reader is None:
-                    return FileAudit(ignored="not a transcript")
+                    return passed_over(item.name, "not a transcript")
             return FileAudit(audit_source(source, options, name=item.name, reader=reader))
 
     if item.url is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from time import perf_counter
 from typing import IO, TYPE_CHECKING, Generic, TypeVar
 
 from loopaudit.audit.inputs.discover import discover
@@ -13,6 +14,7 @@ from loopaudit.audit.one import audit_input
 from loopaudit.audit.session import FileAudit
 from loopaudit.audit.workers import ONE_PROCESS, Workers
 from loopaudit.config.options import Options
+from loopaudit.core import log
 from loopaudit.core.report import PolicyInfo, Report
 from loopaudit.version import __version__
 
@@ -49,8 +51,10 @@ def audit(paths: Iterable[str], options: Options, workers: Workers = ONE_PROCESS
         UsageError: the engine is to read standard input.
     """
     report, inputs = begin(paths, options, workers)
+    start = perf_counter()
     for result in each(inputs, Work(options, unchanged), workers):
         add(report, result)
+    log.info(__name__, "read and replayed in %s ms", round(1000 * (perf_counter() - start)))
     return report
 
 
@@ -60,7 +64,9 @@ def begin(paths: Iterable[str], options: Options, workers: Workers) -> tuple[Rep
     Raises:
         InputError: a path does not exist.
     """
+    start = perf_counter()
     found = discover(paths, options.columns)
+    log.info(__name__, "found %s inputs in %s ms", len(found.inputs), round(1000 * (perf_counter() - start)))
     workers.progress.found(found)
     report = new_report(options)
     report.ignored = found.ignored

@@ -17,6 +17,7 @@ from typing import Final
 from loopaudit.audit.engine import MAX_AGENTS, Observer, Replay
 from loopaudit.audit.observers import Bookkeeper, RecordedGuards
 from loopaudit.config.options import Options
+from loopaudit.core import log
 from loopaudit.core.counts import Totals
 from loopaudit.core.errors import ExitCode, InputError, LoopauditError
 from loopaudit.core.events import Event
@@ -25,7 +26,7 @@ from loopaudit.core.report import FileProblem, TranscriptResult
 from loopaudit.hindsight.observer import Hindsight
 from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
-from loopaudit.readers.recognise import recognise
+from loopaudit.readers.recognise import log_recognised, recognise
 from loopaudit.readers.source import Source
 
 
@@ -166,6 +167,7 @@ def audit_source(
         InputError: it is empty, unrecognised, or holds no conversation.
     """
     reader = reader or recognise(source, options.format_id)
+    log_recognised(source, reader, options.format_id)
     session = _Audit(name or source.name, reader.id, options, source.problems)
     reader.read(source, session.emitter)
     session.close()
@@ -174,6 +176,12 @@ def audit_source(
         first = f"; first problem: line {kept[0].line}: {kept[0].message}" if kept else ""
         raise NoConversationError(f"{source.name}: read as {reader.id}, but it holds no conversation{first}")
     return session.done
+
+
+def passed_over(name: str, reason: str) -> FileAudit:
+    """What a file of a directory gives that is no transcript."""
+    log.info(__name__, "%s: passed over: %s", name, reason)
+    return FileAudit(ignored=reason)
 
 
 def guarded(name: str, work: Callable[[], FileAudit], *, named: bool = True) -> FileAudit:
@@ -185,7 +193,7 @@ def guarded(name: str, work: Callable[[], FileAudit], *, named: bool = True) -> 
         return work()
     except LoopauditError as error:
         if isinstance(error, NoConversationError) and not named:
-            return FileAudit(ignored="no conversation in it")
+            return passed_over(name, "no conversation in it")
         return FileAudit(failure=FileProblem(name, error.message, error.hint, error.exit_code))
     except Exception as error:  # noqa: BLE001 - one transcript must not end the run; reported, exit code 5
         message = f"{name}: the reader failed: {type(error).__name__}: {error}"

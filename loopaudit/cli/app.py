@@ -14,6 +14,7 @@ from typing import Final
 import typer
 
 from loopaudit.cli.writing import report_error
+from loopaudit.core import log
 from loopaudit.core.errors import ExitCode, LoopauditError
 
 EPILOG = (
@@ -109,8 +110,13 @@ def run(arguments: list[str]) -> int:
 
 
 def _start(name: str | None, arguments: list[str]) -> None:
-    build(name)(arguments, prog_name="loopaudit")
-    sys.stdout.flush()
+    was_on = log.is_on()
+    try:
+        build(name)(arguments, prog_name="loopaudit")
+        sys.stdout.flush()
+    finally:
+        if not was_on:
+            log.disable()
 
 
 def _no_reader() -> int:

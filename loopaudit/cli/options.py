@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_type_hints
 
 import typer
 
+from loopaudit.core import log
 from loopaudit.core.errors import InputError, UsageError, did_you_mean, reason_of
 
 if TYPE_CHECKING:
@@ -37,6 +38,15 @@ Paths = Annotated[
         metavar="PATH...",
         help="Transcripts: files, directories, quoted globs, URLs, or - for standard input.",
         show_default=False,
+    ),
+]
+Verbose = Annotated[
+    bool,
+    typer.Option(
+        "--verbose",
+        "-v",
+        help="Log on standard error what each input was recognised as and why, what was passed over, what came from "
+        "the cache, and how long finding, reading and writing took.",
     ),
 ]
 Policies = Annotated[
@@ -272,7 +282,7 @@ class CacheIfAskedOptions(CacheOptions):
 
 @dataclass(frozen=True)
 class ConfigOptions:
-    """Which configuration counts."""
+    """Which configuration counts, and whether the run tells of its work."""
 
     config_file: Annotated[
         Path | None,
@@ -285,6 +295,7 @@ class ConfigOptions:
         ),
     ] = None
     no_config: Annotated[bool, typer.Option("--no-config", help="Use no configuration.")] = False
+    verbose: Verbose = False
 
     def load(self, policy_files: Sequence[Path] | None = None) -> Config | None:
         """The configuration that counts for this run, or ``None``.
@@ -294,6 +305,8 @@ class ConfigOptions:
         """
         from loopaudit.config.location import candidates
 
+        if self.verbose:
+            log.enable()
         if self.no_config and self.config_file is not None:
             raise UsageError("--config and --no-config exclude each other")
         if self.no_config or (self.config_file is None and next(candidates(Path.cwd()), None) is None):
@@ -318,7 +331,7 @@ REPLAY_NAMES = {
     option.name
     for group in (SelectionOptions, ReplayOptions, InputOptions, ConfigOptions)
     for option in fields(group)
-    if option.name != "paths"
+    if option.name not in ("paths", "verbose")
 }
 """Parameters of a command that decide what a replay finds."""
 

@@ -7,10 +7,12 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
 from loopaudit.cli.writing import write_output
 from loopaudit.config.actions import lowest_action
+from loopaudit.core import log
 from loopaudit.core.errors import UsageError, reason_of
 from loopaudit.core.report import Report
 from loopaudit.reports.contract import Rendering
@@ -43,11 +45,13 @@ class Output:
         Raises:
             UsageError: the file cannot be written.
         """
+        start = perf_counter()
         reporter = reports().get(self.id)
         if self.file is None and reporter.show is not None:
             reporter.show(report, sys.stdout, rendering)
         else:
             write_output(reporter.render(report, rendering), self.file)
+        log.info(__name__, "%s written in %s ms", self.id, round(1000 * (perf_counter() - start)))
 
     def render(self, report: Report, rendering: Rendering) -> bytes:
         """The bytes of the report."""

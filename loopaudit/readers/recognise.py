@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
+from loopaudit.core import log
 from loopaudit.core.errors import InputError
 from loopaudit.readers.contract import Reader
 from loopaudit.readers.probe import Probe
@@ -40,6 +41,13 @@ def recognise(source: Source, format_id: str | None = None) -> Reader:
         raise InputError(f"{source.name}: the file is empty")
     broken = "".join(f"; {error.message}" for error in readers().installed()[1])
     raise InputError(f"{source.name}: not a transcript in any known format", hint=_nearest(probe) + broken)
+
+
+def log_recognised(source: Source, reader: Reader, format_id: str | None) -> None:
+    """Log which reader a source gets, and why; to be called before it is read."""
+    if log.is_on():
+        why = "asked for" if format_id is not None else reader.sniff(source.probe())
+        log.info(__name__, "%s: read as %s: %s", source.name, reader.id, why)
 
 
 def claim(probe: Probe) -> Reader | None:

@@ -11,6 +11,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from loopaudit.core import log
 from loopaudit.readers.registry import readers
 
 if TYPE_CHECKING:
@@ -94,6 +95,7 @@ class Cache:
         # Of a file that the user named it is a failure that it is no transcript.
         if found is not None and self._is_final(found) and not (item.named and _left_out(found)):
             self.taken += 1
+            log.info(__name__, "%s: unchanged, taken from the cache", item.name)
             return found
         self._missed[_place(item)] = content, name
         return None

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from loopaudit.cli import options
+from loopaudit.core import log
 from loopaudit.core.errors import UsageError, reason_of
 
 
@@ -35,6 +36,7 @@ def command(
     ] = None,
     format_id: options.Format = None,
     max_expanded: options.MaxExpanded = 4096,
+    verbose: options.Verbose = False,
 ) -> None:
     """Write a transcript as loopaudit JSONL, which replays to the same decisions as the original.
 
@@ -43,14 +45,17 @@ def command(
     """
     from loopaudit.audit.convert import convert
     from loopaudit.audit.redact import Redactor
-    from loopaudit.readers.recognise import recognise
+    from loopaudit.readers.recognise import log_recognised, recognise
     from loopaudit.readers.source import Source
 
+    if verbose:
+        log.enable()
     if redact_key is not None and not redact_key:
         raise UsageError("--redact-key: an empty secret is none")
     transform = Redactor(None if redact_key is None else redact_key.encode()) if redact or redact_key else None
     with Source(None if path == "-" else path, max_expanded=max_expanded << 20) as source:
         reader = recognise(source, format_id)
+        log_recognised(source, reader, format_id)
         if output == "-":
             done = convert(source, reader, sys.stdout.buffer, transform)
             sys.stdout.buffer.flush()

@@ -41,7 +41,7 @@ lint: $(VENV)/.dev
 
 # Before every commit: under a minute on two cores.
 quick: lint
-	$(BIN)/python -m pytest --numprocesses 2 -m 'not slow and not live and not ray' $(TESTS)
+	LOOPAUDIT_EXAMPLES=quick $(BIN)/python -m pytest --numprocesses 2 -m 'not slow and not live and not ray' $(TESTS)
 
 test: lint
 	$(BIN)/python -m pytest --numprocesses 2 $(TESTS)

@@ -20,8 +20,11 @@ def exit_code(report: Report, *, crashed: bool | None = None, strict: bool = Fal
     fails the run.
     """
     if crashed is None:
-        crashed = any(policy.status == "crashed" for t in report.transcripts for policy in t.policies)
-    codes = {failure.exit_code for failure in report.failures}
+        crashed = report.crashed
+    # Whatever code a reader of another package gave its error: an input that failed is never code 0.
+    codes = {
+        ExitCode.INTERNAL if failure.exit_code == ExitCode.INTERNAL else ExitCode.INPUT for failure in report.failures
+    }
     if crashed:
         codes.add(ExitCode.INTERNAL)
     if strict and any(t.damaged for t in report.transcripts):

@@ -39,6 +39,8 @@ def crashed() -> Report:
         (damaged(), {"strict": True}, ExitCode.INPUT),
         (damaged(), {"strict": True, "found": True}, ExitCode.INPUT),
         (failing(4), {"found": True}, ExitCode.INPUT),
+        (failing(2), {"found": True}, ExitCode.INPUT),  # a reader of another package may raise any of our errors
+        (failing(0), {}, ExitCode.INPUT),
         (failing(4, 5), {}, ExitCode.INTERNAL),
         (crashed(), {"strict": True, "found": True}, ExitCode.INTERNAL),
         (sample.report(), {"crashed": True}, ExitCode.INTERNAL),

@@ -149,6 +149,7 @@ class Emitter:
         self._on_session = on_session
         self._tap = tap
         self.sessions = 0
+        self.at(0)
         self._begin("")
 
     # -- conversations ---------------------------------------------------------------------
@@ -234,22 +235,32 @@ class Emitter:
         """Give hindsight's opinion of the conversation, which the transcript carries in the place of its words."""
         self.totals.marks = marks
 
-    def problem(self, kind: str, message: str, *, line: int = 0, damage: bool = False) -> None:
+    def problem(self, kind: str, message: str, *, line: int | None = None, damage: bool = False) -> None:
         """Count something that could not be used."""
-        self.problems.add(kind, message, line=line, damage=damage)
+        self.problems.add(kind, message, line=self.line if line is None else line, damage=damage)
 
-    def copied(self, kind: str, message: str, *, line: int = 0) -> None:
+    def copied(self, kind: str, message: str, *, line: int | None = None) -> None:
         """Count a record that the reader itself knows to be a copy of an earlier one."""
-        self._copy(kind, message, line)
+        self._copy(kind, message, self.line if line is None else line)
 
     # -- what a reader reports -------------------------------------------------------------
+
+    def at(self, line: int, time: str | float | None = None, agent: str = "") -> None:
+        """Begin a record: what is reported from here on stands in this line, at this time, and is this agent's.
+
+        The methods below take another ``line``, time (``at``) or ``agent`` for what stands elsewhere, as
+        a result that is reported with its call. ``line`` counts from 1; 0 stands for no line.
+        """
+        self.line = line
+        self.time = time
+        self.agent = agent
 
     def turn(
         self,
         text: str,
         *,
-        agent: str = "",
-        line: int = 0,
+        agent: str | None = None,
+        line: int | None = None,
         at: str | float | None = None,
         id: str | None = None,
         is_own: bool = False,
@@ -258,6 +269,12 @@ class Emitter:
 
         One that ``is_own`` is no copy, however often its text was typed before.
         """
+        if agent is None:
+            agent = self.agent
+        if line is None:
+            line = self.line
+        if at is None:
+            at = self.time
         stream = self._agent(agent)
         if id is not None:
             if self._ids.get(("turn", id)):
@@ -298,13 +315,19 @@ class Emitter:
         self,
         text: str,
         *,
-        agent: str = "",
+        agent: str | None = None,
         key: str | None = None,
-        line: int = 0,
+        line: int | None = None,
         at: str | float | None = None,
         model: str | None = None,
     ) -> None:
         """Prose of the assistant. With a ``key`` it joins that response's batch."""
+        if agent is None:
+            agent = self.agent
+        if line is None:
+            line = self.line
+        if at is None:
+            at = self.time
         stream = self._agents.get(agent) or self._agent(agent)
         if at is not None:
             self._time(at)
@@ -325,8 +348,12 @@ class Emitter:
         if self._tap is not None:
             self._tap(Accepted("say", agent, line, at, {"text": text, "key": key, "model": model}))
 
-    def usage(self, usage: Usage, *, agent: str = "", key: str | None = None, model: str | None = None) -> None:
+    def usage(
+        self, usage: Usage, *, agent: str | None = None, key: str | None = None, model: str | None = None
+    ) -> None:
         """Tokens of a model response; the last report for a response counts, never the sum."""
+        if agent is None:
+            agent = self.agent
         stream = self._agents.get(agent) or self._agent(agent)
         batch = stream.current
         if batch is None or (key is not None and stream.key != key):
@@ -347,8 +374,8 @@ class Emitter:
         *,
         id: str | None = None,
         key: str | None = None,
-        agent: str = "",
-        line: int = 0,
+        agent: str | None = None,
+        line: int | None = None,
         at: str | float | None = None,
         model: str | None = None,
     ) -> Call | None:
@@ -363,6 +390,12 @@ class Emitter:
             if isinstance(arguments, bytes) and arguments[:1] != b'"'
             else of_arguments(name, arguments)
         )
+        if agent is None:
+            agent = self.agent
+        if line is None:
+            line = self.line
+        if at is None:
+            at = self.time
         stream = self._agents.get(agent) or self._agent(agent)
         ids = self._ids
         if id:
@@ -415,9 +448,9 @@ class Emitter:
         exit_code: int | None = None,
         error: str | None = "",
         apart: bool = False,
-        agent: str = "",
+        agent: str | None = None,
         name: str | None = None,
-        line: int = 0,
+        line: int | None = None,
         at: str | float | None = None,
     ) -> Call | None:
         """The result of a call; without an id, of the agent's oldest open call (``name``'s).
@@ -428,10 +461,16 @@ class Emitter:
         left out, a failure's output is its error text. ``apart`` says that an empty ``error`` was
         recorded as such. Returns the call, or ``None`` for an orphan or a repeated result.
         """
+        if agent is None:
+            agent = self.agent
+        if line is None:
+            line = self.line
+        if at is None:
+            at = self.time
         entry = self._open.pop(id, None) if id else self._oldest(agent, name)
         if entry is None:
             given = {"failed": failed, "status": status, "exit_code": exit_code, "error": error, "agent": agent}
-            is_orphan = self._unpaired(id, line, {"output": output, "name": name, "line": line, "at": at, **given})
+            is_orphan = self._unpaired(id, line, {"output": output, "name": name, "at": at, **given})
             if self._tap is not None and is_orphan:
                 given = {"id": id, "name": name, "output": output}
                 outcome = {"failed": failed, "status": status, "exit_code": exit_code, "error": error, "apart": apart}
@@ -536,11 +575,17 @@ class Emitter:
         kind: BoundaryKind,
         reason: str = "",
         *,
-        agent: str = "",
-        line: int = 0,
+        agent: str | None = None,
+        line: int | None = None,
         at: str | float | None = None,
     ) -> None:
         """A compaction, a resumption, an interruption, or the recorded end of the run."""
+        if agent is None:
+            agent = self.agent
+        if line is None:
+            line = self.line
+        if at is None:
+            at = self.time
         stream = self._agent(agent)
         self._settle(stream, keep=True)
         self._close(stream)
@@ -847,7 +892,10 @@ class Emitter:
         line, given = self._early.pop(id)
         self.problems.add("early_result", "a result stands before its call", line=line)
         tap, self._tap = self._tap, None  # the tap knows of the result already
+        place = self.line, self.time, self.agent
+        self.at(line, given.pop("at"), given.pop("agent"))
         self.result(id, given.pop("output"), **given)
+        self.at(*place)
         self._tap = tap
 
 

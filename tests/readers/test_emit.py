@@ -328,3 +328,38 @@ def test_a_tap_is_notified_of_what_is_accepted_and_when_it_is() -> None:
     assert [(one.kind, one.line) for one in accepted[3:]] == [("turn", 6), ("boundary", 7), ("session", 0)]
     assert accepted[2].arguments["failed"] is True
     assert dict(accepted[-1].arguments) == {"session": "other", "begins": True}
+
+
+def test_what_is_emitted_stands_where_the_record_does() -> None:
+    events: list[Event] = []
+    emit = Emitter(events.append)
+    emit.at(3, "2026-03-01T10:00:00Z", "sub")
+    emit.turn("go")
+    emit.call("grep", {"q": 1}, id="a1")
+    emit.problem("odd", "something odd")
+    emit.at(5)
+    emit.result("a1", "x")
+    emit.call("grep", {"q": 2}, id="a2", line=9, at=7.0, agent="sub")
+    emit.finish()
+    turn, first, second = events
+    assert isinstance(turn, Turn) and isinstance(first, Batch) and isinstance(second, Batch)
+    assert (turn.line, turn.at, turn.agent) == (3, "2026-03-01T10:00:00Z", "sub")
+    call = first.calls[0]
+    assert (call.line, call.at, first.agent) == (3, "2026-03-01T10:00:00Z", "sub")
+    assert call.result is not None and (call.result.line, call.result.at) == (5, None)
+    assert (second.calls[0].line, second.calls[0].at, second.agent) == (9, 7.0, "sub")
+    assert [problem.line for problem in emit.problems.kept] == [3]
+
+
+def test_a_result_that_stood_before_its_call_keeps_its_own_place() -> None:
+    events: list[Event] = []
+    emit = Emitter(events.append)
+    emit.at(1, None)
+    emit.result("a1", "x")
+    emit.at(2, "2026-03-01T10:00:00Z", "sub")
+    call = emit.call("grep", {}, id="a1")
+    emit.say("done")
+    emit.finish()
+    assert call is not None and call.result is not None
+    assert (call.result.line, call.result.at) == (1, None)
+    assert {event.agent for event in events} == {"sub"}

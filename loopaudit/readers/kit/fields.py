@@ -51,12 +51,13 @@ def items(value: Any) -> list[Any]:
 
 
 def objects(source: Source, emit: Emitter) -> Iterator[Record]:
-    """Every line that is an object; other JSON becomes a ``not_a_record`` problem."""
+    """Every line that is an object; other JSON becomes a ``not_a_record`` problem. The emitter stands at its line."""
     for record in source.records():
+        emit.at(record.line)
         if isinstance(record.value, dict):
             yield record
         else:
-            not_a_record(emit, record.line)
+            not_a_record(emit)
 
 
 def entries(values: list[Any], emit: Emitter) -> Iterator[dict[str, Any]]:
@@ -65,15 +66,15 @@ def entries(values: list[Any], emit: Emitter) -> Iterator[dict[str, Any]]:
         if isinstance(value, dict):
             yield value
         else:
-            not_a_record(emit, 0)
+            not_a_record(emit)
 
 
-def not_a_record(emit: Emitter, line: int) -> None:
+def not_a_record(emit: Emitter, line: int | None = None) -> None:
     """Count JSON that cannot be a record of the format."""
     emit.problem("not_a_record", "the line is JSON, but no record of this format", line=line, damage=True)
 
 
-def unknown_record(emit: Emitter, kind: Any, line: int) -> None:
+def unknown_record(emit: Emitter, kind: Any, line: int | None = None) -> None:
     """Count a record of a kind that the reader does not know; without a kind it is damaged."""
     if isinstance(kind, str):
         emit.problem("unknown_record", f"records of type {one_line(kind, 40)} are not known", line=line)
@@ -81,7 +82,7 @@ def unknown_record(emit: Emitter, kind: Any, line: int) -> None:
         emit.problem("no_type", "a record without a type", line=line, damage=True)
 
 
-def malformed(emit: Emitter, what: str, line: int) -> None:
+def malformed(emit: Emitter, what: str, line: int | None = None) -> None:
     """Count a record of a known kind that lacks what it is about (``"a result without its call"``)."""
     emit.problem("malformed_record", what, line=line, damage=True)
 

@@ -116,8 +116,8 @@ class Pairing:
         *,
         id: Any = None,
         key: str | None = None,
-        agent: str = "",
-        line: int = 0,
+        agent: str | None = None,
+        line: int | None = None,
         at: str | float | None = None,
         model: str | None = None,
     ) -> Call | None:
@@ -125,6 +125,8 @@ class Pairing:
         if not isinstance(name, str) or not name:
             malformed(self._emit, "a call without the name of its tool", line)
             name = ""
+        if agent is None:
+            agent = self._emit.agent
         own = identifier(id) or None
         if own is None and id is not None:
             malformed(self._emit, "a call with an id that is no text", line)
@@ -169,7 +171,7 @@ class Pairing:
         status: Status | None = None,
         exit_code: int | None = None,
         error: str | None = "",
-        line: int = 0,
+        line: int | None = None,
         at: str | float | None = None,
     ) -> Call | None:
         """Report the result of the call with this id, or without one of a call that waits."""
@@ -182,12 +184,12 @@ class Pairing:
         else:
             found = self._newest.first(name)
         # Nothing waits: under an id that no call has, a result answers no older call by mistake.
-        call = found.id if found is not None else own or f"line {line}: no call"
+        call = found.id if found is not None else own or f"line {self._emit.line if line is None else line}: no call"
         return self._emit.result(
             call, output, failed=failed, status=status, exit_code=exit_code, error=error, line=line, at=at
         )
 
-    def answer_block(self, answer: Answer, *, line: int = 0, at: str | float | None = None) -> Call | None:
+    def answer_block(self, answer: Answer, *, line: int | None = None, at: str | float | None = None) -> Call | None:
         """Report a result block, see :meth:`answer`."""
         return self.answer(
             answer.call,

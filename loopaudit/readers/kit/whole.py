@@ -36,15 +36,20 @@ def values(source: Source) -> Iterator[Record]:
 
 
 def records(source: Source, emit: Emitter) -> Iterator[tuple[dict[str, Any], int]]:
-    """Every object: lines, or the entries of a list. What is no object becomes a problem."""
+    """Every object: lines, or the entries of a list. What is no object becomes a problem.
+
+    The emitter stands at the line of what is yielded.
+    """
     for value, line in values(source):
+        emit.at(line)
         if value == [] and line:
-            not_a_record(emit, line)
+            not_a_record(emit)
         for entry in value if isinstance(value, list) else [value]:
             if isinstance(entry, dict):
+                emit.at(line)
                 yield entry, line
             else:
-                not_a_record(emit, line)
+                not_a_record(emit)
 
 
 def typed_records(
@@ -64,14 +69,16 @@ def typed_records(
 
     lines: Iterator[tuple[int, S | list[Any]]] = source.decoded(decode, convert)
     for line, item in lines:
+        emit.at(line)
         if not isinstance(item, list):
             yield item, line
             continue
         for entry in item or [None]:
             if isinstance(entry, dict):
+                emit.at(line)
                 yield fitting(kind, entry), line
             else:
-                not_a_record(emit, line)
+                not_a_record(emit)
 
 
 MAX_SAMPLES: Final = 50

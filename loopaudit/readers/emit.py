@@ -245,13 +245,15 @@ class Emitter:
 
     # -- what a reader reports -------------------------------------------------------------
 
-    def at(self, line: int, time: str | float | None = None, agent: str = "") -> None:
+    def at(self, line: int | None = None, time: str | float | None = None, agent: str = "") -> None:
         """Begin a record: what is reported from here on stands in this line, at this time, and is this agent's.
 
         The methods below take another ``line``, time (``at``) or ``agent`` for what stands elsewhere, as
-        a result that is reported with its call. ``line`` counts from 1; 0 stands for no line.
+        a result that is reported with its call. ``line`` counts from 1; 0 stands for no line. Without one
+        the record is part of that which was begun last, and stands in its line.
         """
-        self.line = line
+        if line is not None:
+            self.line = line
         self.time = time
         self.agent = agent
 

@@ -20,7 +20,7 @@ from loopaudit.readers.source import Source
 def objects(data: bytes) -> tuple[list[tuple[Any, int]], dict[str, int]]:
     with Source(None, stream=io.BytesIO(data)) as source:
         emit = Emitter(lambda event: None, source.problems)
-        return list(records(source, emit)), source.problems.counts
+        return [(record, emit.line) for record in records(source, emit)], source.problems.counts
 
 
 @pytest.mark.parametrize(

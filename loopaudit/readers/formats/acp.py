@@ -68,10 +68,10 @@ def read(source: Source, emit: Emitter) -> None:
     """Report every message in order."""
     emit.knows_success()
     reading = _Reading(emit)
-    for record, line in objects(source, emit):
+    for record in objects(source, emit):
         message = _message(record)
-        at = moment(record.get("timestamp", record.get("ts", record.get("time"))))
-        reading.message(message, line, at)
+        emit.at(time=moment(record.get("timestamp", record.get("ts", record.get("time")))))
+        reading.message(message)
     reading.flush()
 
 
@@ -92,41 +92,41 @@ class _Reading:
         self.prose: list[str] = []
         self.place: tuple[int, Any] = (0, None)
 
-    def message(self, message: Mapping[str, Any], line: int, at: Any) -> None:
+    def message(self, message: Mapping[str, Any]) -> None:
         """Report a message by its method; a response by the request that it answers."""
         method = string(message.get("method"))
         params = mapping(message.get("params"))
         own = str(message.get("id"))
         if method == UPDATE:
             self._begin(params)
-            self._update(mapping(params.get("update")), line, at)
+            self._update(mapping(params.get("update")))
         elif method == "session/prompt":
             self._begin(params)
             self.flush()
             self.prompts.add(own)
             prompt = params.get("prompt")
             if not isinstance(prompt, list):
-                malformed(self.emit, "a prompt that is no list", line)
-            self.emit.turn(content_text(prompt), line=line, at=at, is_own=True)
+                malformed(self.emit, "a prompt that is no list")
+            self.emit.turn(content_text(prompt), is_own=True)
         elif method == "session/request_permission":
             call = string(mapping(params.get("toolCall")).get("toolCallId"))
             if call is None:
-                malformed(self.emit, "a request for permission without its call", line)
+                malformed(self.emit, "a request for permission without its call")
             else:
                 self.asked[own] = call
         elif method == "session/cancel":
             self.flush()
-            self.emit.boundary("interrupt", line=line, at=at)
+            self.emit.boundary("interrupt")
         elif own in self.prompts or own in self.asked:
-            self._response(message, own, line, at)
+            self._response(message, own)
         elif method is None and "jsonrpc" not in message:
-            unknown_record(self.emit, message.get("type"), line)
+            unknown_record(self.emit, message.get("type"))
         elif method is None and ("result" in message or "error" in message):
             pass  # the answer to a request that brings nothing new
         elif method is None:
-            malformed(self.emit, "a message without its method", line)
+            malformed(self.emit, "a message without its method")
         elif not method.startswith(OTHER):
-            unknown_record(self.emit, method, line)
+            unknown_record(self.emit, method)
 
     def _begin(self, params: Mapping[str, Any]) -> None:
         name = string(params.get("sessionId"))
@@ -136,7 +136,7 @@ class _Reading:
             self.calls = {}
             self.emit.session(name)
 
-    def _response(self, message: Mapping[str, Any], own: str, line: int, at: Any) -> None:
+    def _response(self, message: Mapping[str, Any], own: str) -> None:
         result = mapping(message.get("result"))
         # Both sides number their requests, and may use the same numbers.
         if own in self.asked and ("outcome" in result or own not in self.prompts):
@@ -150,27 +150,27 @@ class _Reading:
             self.flush()
             reason = string(result.get("stopReason")) or ("error" if "error" in message else None)
             if reason == "cancelled":
-                self.emit.boundary("interrupt", line=line, at=at)
+                self.emit.boundary("interrupt")
             elif reason is not None and reason != "end_turn":
-                self.emit.boundary("end", reason, line=line, at=at)
+                self.emit.boundary("end", reason)
 
     # -- updates ---------------------------------------------------------------------------
 
-    def _update(self, update: Mapping[str, Any], line: int, at: Any) -> None:
+    def _update(self, update: Mapping[str, Any]) -> None:
         kind = string(update.get("sessionUpdate"))
         if kind in ("agent_message_chunk", "user_message_chunk"):
             speaker = kind.partition("_")[0]
             if speaker != self.speaker:
                 self.flush()
-                self.speaker, self.place = speaker, (line, at)
+                self.speaker, self.place = speaker, (self.emit.line, self.emit.time)
             if not isinstance(update.get("content"), dict):
-                malformed(self.emit, "a piece of a message without content", line)
+                malformed(self.emit, "a piece of a message without content")
             self.prose.append(content_text(update.get("content")))
         elif kind in ("tool_call", "tool_call_update"):
             self._say()
-            self._call(update, kind, line, at)
+            self._call(update, kind)
         elif kind not in SILENT:
-            unknown_record(self.emit, kind, line)
+            unknown_record(self.emit, kind)
 
     def _say(self) -> None:
         """Report the message whose pieces came."""
@@ -188,13 +188,13 @@ class _Reading:
         for own in list(self.waiting):
             self._ask(own)
 
-    def _call(self, update: Mapping[str, Any], kind: str, line: int, at: Any) -> None:
+    def _call(self, update: Mapping[str, Any], kind: str) -> None:
         own = string(update.get("toolCallId"))
         if own is None:
-            malformed(self.emit, "a call without its id", line)
+            malformed(self.emit, "a call without its id")
             return
         if kind == "tool_call" and own not in self.calls and own not in self.waiting:
-            self.waiting[own] = ({}, line, at)
+            self.waiting[own] = ({}, self.emit.line, self.emit.time)
         if own in self.waiting:
             known = self.waiting[own][0]
             known.update({name: value for name, value in update.items() if value is not None})
@@ -204,9 +204,9 @@ class _Reading:
         if isinstance(status, (dict, list)):
             status = ""
         if status not in STATES:
-            malformed(self.emit, "a call in an unknown state", line)
+            malformed(self.emit, "a call in an unknown state")
         elif status in ("completed", "failed"):
-            self._result(own, update, status == "failed", line, at)
+            self._result(own, update, status == "failed")
 
     def _ask(self, own: str) -> None:
         known, line, at = self.waiting.pop(own)
@@ -223,7 +223,7 @@ class _Reading:
         if call is not None:
             self.calls[own] = call
 
-    def _result(self, own: str, update: Mapping[str, Any], failed: bool, line: int, at: Any) -> None:
+    def _result(self, own: str, update: Mapping[str, Any], failed: bool) -> None:
         inner = [mapping(entry).get("content", entry) for entry in items(update.get("content"))]
         text = "\n".join(filter(None, map(_text, inner)))
         output = update.get("rawOutput")
@@ -232,8 +232,6 @@ class _Reading:
             text or value_text(output),
             failed=failed,
             status="denied" if failed and own in self.refused else None,
-            line=line,
-            at=at,
         )
         self.refused.discard(own)
 

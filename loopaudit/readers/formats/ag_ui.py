@@ -59,8 +59,8 @@ def _of(record: Mapping[str, Any], *names: str) -> str | None:
 def read(source: Source, emit: Emitter) -> None:
     """Report every event in order."""
     reading = _Reading(emit)
-    for record, line in records(source, emit):
-        reading.event(record, line)
+    for record in records(source, emit):
+        reading.event(record)
     reading.finish()
 
 
@@ -89,27 +89,27 @@ class _Reading:
         self.chunk: str | None = None
         """The call whose chunks may go on without its id."""
 
-    def event(self, record: Mapping[str, Any], line: int) -> None:
+    def event(self, record: Mapping[str, Any]) -> None:
         """Report an event by its type."""
         kind = string(record.get("type"))
-        at = moment(record.get("timestamp"))
+        self.emit.at(time=moment(record.get("timestamp")))
         if kind == "RUN_STARTED":
-            self._run(record, line, at)
+            self._run(record)
         elif kind is not None and kind.startswith("TEXT_MESSAGE_"):
-            self._text(record, kind, line, at)
+            self._text(record, kind)
         elif kind == "TOOL_CALL_RESULT":
             self._end_chunk()
-            self._result(record, line, at)
+            self._result(record)
         elif kind is not None and kind.startswith("TOOL_CALL_"):
-            self._call(record, kind, line, at)
+            self._call(record, kind)
         elif kind == "MESSAGES_SNAPSHOT":
             self.finish()
-            self._snapshot(items(record.get("messages")), line, at)
+            self._snapshot(items(record.get("messages")))
         elif kind == "RUN_ERROR":
             self.finish()
-            self.emit.boundary("end", one_line(string(record.get("message")) or "error", 80), line=line, at=at)
+            self.emit.boundary("end", one_line(string(record.get("message")) or "error", 80))
         elif kind is None or not (kind in SILENT or kind.startswith(THOUGHTS)):
-            unknown_record(self.emit, kind, line)
+            unknown_record(self.emit, kind)
 
     def finish(self) -> None:
         """Report what was begun and not ended."""
@@ -119,7 +119,7 @@ class _Reading:
             self._end_text(own)
         self.chunk = None
 
-    def _run(self, record: Mapping[str, Any], line: int, at: Any) -> None:
+    def _run(self, record: Mapping[str, Any]) -> None:
         self.finish()
         thread = _of(record, "threadId", "thread_id")
         if thread is not None and thread != self.thread:
@@ -128,28 +128,30 @@ class _Reading:
             self.emit.session(thread)
         given = mapping(record.get("input"))
         if "input" in record and not isinstance(given.get("messages"), list):
-            malformed(self.emit, "the input of a run without its messages", line)
+            malformed(self.emit, "the input of a run without its messages")
         tools = declared_schemas(items(given.get("tools")))
         if tools:
             self.emit.tools(tools)
-        self._snapshot(items(given.get("messages")), line, at)
+        self._snapshot(items(given.get("messages")))
 
     # -- prose -----------------------------------------------------------------------------
 
-    def _text(self, record: Mapping[str, Any], kind: str, line: int, at: Any) -> None:
+    def _text(self, record: Mapping[str, Any], kind: str) -> None:
         own = _of(record, "messageId", "message_id") or next(reversed(self.messages), "")
         if kind == "TEXT_MESSAGE_END":
             self._end_text(own)
             return
         found = self.messages.get(own)
         if found is None:
-            found = self.messages[own] = _Open(string(record.get("role")) or "assistant", own or None, line, at)
+            found = self.messages[own] = _Open(
+                string(record.get("role")) or "assistant", own or None, self.emit.line, self.emit.time
+            )
         if kind in ("TEXT_MESSAGE_CONTENT", "TEXT_MESSAGE_CHUNK"):
             if not isinstance(record.get("delta"), str):
-                malformed(self.emit, "a piece of a message without its text", line)
+                malformed(self.emit, "a piece of a message without its text")
             found.pieces.append(string(record.get("delta")) or "")
         elif kind != "TEXT_MESSAGE_START":
-            unknown_record(self.emit, kind, line)
+            unknown_record(self.emit, kind)
 
     def _end_text(self, own: str) -> None:
         found = self.messages.pop(own, None)
@@ -168,7 +170,7 @@ class _Reading:
 
     # -- calls -----------------------------------------------------------------------------
 
-    def _call(self, record: Mapping[str, Any], kind: str, line: int, at: Any) -> None:
+    def _call(self, record: Mapping[str, Any], kind: str) -> None:
         own = _of(record, "toolCallId", "tool_call_id")
         if kind == "TOOL_CALL_CHUNK":
             if own is not None and own != self.chunk:
@@ -176,7 +178,7 @@ class _Reading:
                 self.chunk = own
             own = self.chunk
         if own is None:
-            malformed(self.emit, "a piece of a call without its id", line)
+            malformed(self.emit, "a piece of a call without its id")
             return
         if kind == "TOOL_CALL_END":
             self._end_call(own)
@@ -185,13 +187,13 @@ class _Reading:
         if found is None:
             name = _of(record, "toolCallName", "tool_call_name")
             if name is None:
-                malformed(self.emit, "a call without the name of its tool", line)
+                malformed(self.emit, "a call without the name of its tool")
             parent = _of(record, "parentMessageId", "parent_message_id")
-            found = self.calls[own] = _Open(name or "", parent, line, at)
+            found = self.calls[own] = _Open(name or "", parent, self.emit.line, self.emit.time)
         if kind in ("TOOL_CALL_ARGS", "TOOL_CALL_CHUNK"):
             found.pieces.append(string(record.get("delta")) or "")
         elif kind != "TOOL_CALL_START":
-            unknown_record(self.emit, kind, line)
+            unknown_record(self.emit, kind)
 
     def _end_chunk(self) -> None:
         if self.chunk is not None:
@@ -213,10 +215,10 @@ class _Reading:
             self.known.add(f"call {own}")
         self.emit.call(name, arguments, id=own, key=key, line=line, at=at)
 
-    def _result(self, record: Mapping[str, Any], line: int, at: Any) -> None:
+    def _result(self, record: Mapping[str, Any]) -> None:
         own = _of(record, "toolCallId", "tool_call_id")
         if own is None:
-            malformed(self.emit, "a result without the id of its call", line)
+            malformed(self.emit, "a result without the id of its call")
         elif own in self.calls:
             self._end_call(own)
         if own is not None:
@@ -224,31 +226,31 @@ class _Reading:
                 return
             self.known.add(f"result {own}")
         error = string(record.get("error"))
-        self.emit.result(
-            own, record.get("content"), failed=True if error else None, error=error or "", line=line, at=at
-        )
+        self.emit.result(own, record.get("content"), failed=True if error else None, error=error or "")
 
     # -- snapshots -------------------------------------------------------------------------
 
-    def _snapshot(self, messages: list[Any], line: int, at: Any) -> None:
+    def _snapshot(self, messages: list[Any]) -> None:
         """Report those messages of a snapshot that were not streamed."""
         for message in entries(messages, self.emit):
             role = string(message.get("role"))
             own = string(message.get("id"))
             text = content_text(message.get("content"))
             if role in ("user", "assistant") and text:
-                self._say(own, role, text, line, at)
+                self._say(own, role, text, self.emit.line, self.emit.time)
             elif role == "tool":
-                self._result(message, line, at)
+                self._result(message)
             elif role == "user":
-                malformed(self.emit, "a message of a person without text", line)
+                malformed(self.emit, "a message of a person without text")
             elif role not in QUIET:
-                unknown_record(self.emit, role, line)
+                unknown_record(self.emit, role)
             listed = items(message.get("toolCalls")) or items(message.get("tool_calls"))
             for entry in map(mapping, listed):
                 function = mapping(entry.get("function"))
                 name = string(function.get("name")) or ""
-                self._ask(string(entry.get("id")), name, function.get("arguments", {}), own, line, at)
+                self._ask(
+                    string(entry.get("id")), name, function.get("arguments", {}), own, self.emit.line, self.emit.time
+                )
 
 
 READER: Final = Reader(

@@ -86,15 +86,15 @@ def read(source: Source, emit: Emitter) -> None:
     """Report every message in order."""
     emit.knows_success()
     reading = _Reading(emit)
-    for root, line in values(source):
+    for root in values(source, emit):
         found = _messages(root)
         if not found:
-            not_a_record(emit, line)
+            not_a_record(emit)
         if isinstance(root, dict) and "contents" not in root:
             name = next((string(root[n]) for n in ("threadId", "thread_id", "id") if string(root.get(n))), None)
             reading.begin(name)
         for message in entries(found, emit):
-            reading.message(message, line)
+            reading.message(message)
         reading.flush()
 
 
@@ -128,40 +128,40 @@ class _Reading:
             self.emit.session(self.names.unique(name or "conversation"))
         self.message_id = None
 
-    def message(self, message: Mapping[str, Any], line: int) -> None:
+    def message(self, message: Mapping[str, Any]) -> None:
         """Report one message, or a piece of one."""
         role = _role(message)
-        at = moment(message.get("createdAt", message.get("created_at")))
+        self.emit.at(time=moment(message.get("createdAt", message.get("created_at"))))
         contents = message.get("contents")
         if not isinstance(contents, list):
-            malformed(self.emit, "a message without contents", line)
+            malformed(self.emit, "a message without contents")
         blocks = list(entries(items(contents), self.emit))
         if role == "user":
             self.flush()
-            self._user(blocks, line, at)
+            self._user(blocks)
         elif role in ("assistant", "tool") or "role" not in message:  # a piece of a stream may lack it
-            self._answer(message, blocks, line, at)
+            self._answer(message, blocks)
         elif role not in ("system", "developer"):
-            unknown_record(self.emit, role, line)
+            unknown_record(self.emit, role)
 
-    def _user(self, blocks: list[dict[str, Any]], line: int, at: Any) -> None:
+    def _user(self, blocks: list[dict[str, Any]]) -> None:
         texts = []
         for block in blocks:
             kind = _kind(block)
             if kind == "text":
-                texts.append(self._words(block, line))
+                texts.append(self._words(block))
             elif kind in ANSWERS:
                 if not isinstance(block.get("approved"), bool):
-                    malformed(self.emit, "the answer of a person without whether it approves", line)
+                    malformed(self.emit, "the answer of a person without whether it approves")
                 elif block["approved"] is False:
                     call = mapping(block.get(ANSWERS[str(kind)]))
-                    self._result(call, "", line, at, denied=True)
+                    self._result(call, "", denied=True)
             else:
-                self._other(block, kind, line, at)
+                self._other(block, kind)
         if any(texts):
-            self.emit.turn("\n".join(texts), line=line, at=at)
+            self.emit.turn("\n".join(texts))
 
-    def _answer(self, message: Mapping[str, Any], blocks: list[dict[str, Any]], line: int, at: Any) -> None:
+    def _answer(self, message: Mapping[str, Any], blocks: list[dict[str, Any]]) -> None:
         own = string(message.get("messageId")) or string(message.get("message_id"))
         if own is None or own != self.message_id:
             self.flush()
@@ -172,57 +172,53 @@ class _Reading:
         for block in blocks:
             kind = _kind(block)
             if kind == "text":
-                self.place = self.place if self.prose else (line, at, model)
-                self.prose.append(self._words(block, line))
+                self.place = self.place if self.prose else (self.emit.line, self.emit.time, model)
+                self.prose.append(self._words(block))
             elif kind in CALLS:
-                self._call(block, key, line, at, model)
+                self._call(block, key, model)
             elif kind in APPROVALS:
-                self._call(mapping(block.get(APPROVALS[str(kind)])), key, line, at, model)
+                self._call(mapping(block.get(APPROVALS[str(kind)])), key, model)
             elif kind == "usage":
                 self._usage(mapping(block.get("details")), key, model)
             else:
-                self._other(block, kind, line, at)
+                self._other(block, kind)
 
-    def _words(self, block: Mapping[str, Any], line: int) -> str:
+    def _words(self, block: Mapping[str, Any]) -> str:
         text = block.get("text")
         if not isinstance(text, str):
-            malformed(self.emit, "a text without its words", line)
+            malformed(self.emit, "a text without its words")
             return ""
         return text
 
-    def _other(self, block: Mapping[str, Any], kind: str | None, line: int, at: Any) -> None:
+    def _other(self, block: Mapping[str, Any], kind: str | None) -> None:
         if kind in RESULTS:
-            self._result(block, block.get("result"), line, at)
+            self._result(block, block.get("result"))
         elif kind not in SILENT and kind != "usage":
-            unknown_record(self.emit, kind, line)
+            unknown_record(self.emit, kind)
 
-    def _call(self, block: Mapping[str, Any], key: str, line: int, at: Any, model: str | None) -> None:
+    def _call(self, block: Mapping[str, Any], key: str, model: str | None) -> None:
         if "arguments" not in block:
-            malformed(self.emit, "a call without arguments", line)
+            malformed(self.emit, "a call without arguments")
         name = string(block.get("name"))
         own = string(block.get("callId")) or string(block.get("call_id"))
         if name is None or own is None:
-            malformed(self.emit, "a call without the name of its tool or without an id", line)
+            malformed(self.emit, "a call without the name of its tool or without an id")
         arguments = block.get("arguments")
         # What was approved stands there again, under the same id: a copy.
-        self.emit.call(
-            name or "", {} if arguments is None else arguments, id=own, key=key, line=line, at=at, model=model
-        )
+        self.emit.call(name or "", {} if arguments is None else arguments, id=own, key=key, model=model)
 
-    def _result(self, block: Mapping[str, Any], output: Any, line: int, at: Any, *, denied: bool = False) -> None:
+    def _result(self, block: Mapping[str, Any], output: Any, *, denied: bool = False) -> None:
         error = block.get("exception")
         words = string(error) or string(mapping(error).get("message")) or (content_text(error) if error else "")
         own = string(block.get("callId")) or string(block.get("call_id"))
         if own is None:
-            malformed(self.emit, "a result without the id of its call", line)
+            malformed(self.emit, "a result without the id of its call")
         self.emit.result(
             own or self.emit.nameless(""),
             value_text(output) or words,
             failed=denied or bool(error),
             status="denied" if denied else None,
             error=words,
-            line=line,
-            at=at,
         )
 
     def _usage(self, details: Mapping[str, Any], key: str, model: str | None) -> None:

@@ -69,21 +69,20 @@ def read(source: Source, emit: Emitter) -> None:
     """Report every message."""
     names = Names()
     emit.knows_success()
-    for root, line in values(source):
+    for root in values(source, emit):
         messages = mapping(root).get("messages")
         if not isinstance(messages, list):
-            not_a_record(emit, line)
+            not_a_record(emit)
             continue
-        thread = _Thread(emit, line)
+        thread = _Thread(emit)
         thread.pairing.begin(names.unique(string(root.get("id")) or "thread"))
         for message in entries(messages, emit):
             thread.message(message)
 
 
 class _Thread:
-    def __init__(self, emit: Emitter, line: int) -> None:
+    def __init__(self, emit: Emitter) -> None:
         self.emit = emit
-        self.line = line
         self.pairing = Pairing(emit)
         self.messages = 0
 
@@ -95,29 +94,29 @@ class _Thread:
         if isinstance(content, str):
             content = [{"type": "text", "text": content}]
         if not isinstance(content, list):
-            malformed(self.emit, "a message without content", self.line)
-        at = moment(mapping(message.get("meta")).get("sentAt"))
+            malformed(self.emit, "a message without content")
+        self.emit.at(time=moment(mapping(message.get("meta")).get("sentAt")))
         blocks = []
         for block in items(content):
             kind = mapping(block).get("type")
             if not isinstance(kind, str) or (kind == "text" and not isinstance(block.get("text"), str)):
-                malformed(self.emit, "a block without its type or text", self.line)
+                malformed(self.emit, "a block without its type or text")
                 continue
             if kind not in BLOCKS:
-                unknown_record(self.emit, kind, self.line)
+                unknown_record(self.emit, kind)
             blocks.append(block)
         if role == "assistant":
-            self.response(message, blocks, at)
+            self.response(message, blocks)
         elif role == "user":
-            self.person(blocks, at)
+            self.person(blocks)
         elif role == "info":
             for block in blocks:
                 if block["type"] == "summary":
-                    self.emit.boundary("compaction", line=self.line, at=at)
+                    self.emit.boundary("compaction")
         else:
-            malformed(self.emit, "a message without the role of a user or an assistant", self.line)
+            malformed(self.emit, "a message without the role of a user or an assistant")
 
-    def response(self, message: dict[str, Any], blocks: list[dict[str, Any]], at: str | float | None) -> None:
+    def response(self, message: dict[str, Any], blocks: list[dict[str, Any]]) -> None:
         """Report a response."""
         key = f"m{self.messages}"
         usage = mapping(message.get("usage"))
@@ -125,19 +124,17 @@ class _Thread:
         asked = [block for block in blocks if block["type"] == "tool_use"]
         for block in asked:
             if not isinstance(block.get("input"), dict):
-                malformed(self.emit, "a call without arguments", self.line)
+                malformed(self.emit, "a call without arguments")
             self.pairing.call(
                 block.get("name"),
                 block.get("input", {}),
                 id=block.get("id"),
                 key=key,
-                line=self.line,
-                at=at,
                 model=model,
             )
         text = "\n".join(content_text(block) for block in blocks if block["type"] == "text")
         if text or not asked:
-            self.emit.say(text, key=key, line=self.line, at=at, model=model)
+            self.emit.say(text, key=key, model=model)
         counts = tokens(
             usage.get("inputTokens"),
             usage.get("outputTokens"),
@@ -147,35 +144,35 @@ class _Thread:
         if counts is not None:
             self.emit.usage(counts, key=key, model=model)
         if mapping(message.get("state")).get("type") == "cancelled":
-            self.emit.boundary("interrupt", line=self.line, at=at)
+            self.emit.boundary("interrupt")
 
-    def person(self, blocks: list[dict[str, Any]], at: str | float | None) -> None:
+    def person(self, blocks: list[dict[str, Any]]) -> None:
         """Report results, and what a person says besides."""
         for block in blocks:
             if block["type"] == "tool_result":
-                self.result(block, at)
+                self.result(block)
         texts = [content_text(block) for block in blocks if block["type"] == "text"]
         media = any(block["type"] == "image" for block in blocks)
         if any(texts) or (media and not any(block["type"] == "tool_result" for block in blocks)):
-            self.emit.turn("\n".join(texts), line=self.line, at=at, id=f"m{self.messages}")
+            self.emit.turn("\n".join(texts), id=f"m{self.messages}")
         elif not blocks or any(block["type"] not in ("tool_result", "text", "image") for block in blocks):
-            malformed(self.emit, "a user's message without text or results", self.line)
+            malformed(self.emit, "a user's message without text or results")
 
-    def result(self, block: dict[str, Any], at: str | float | None) -> None:
+    def result(self, block: dict[str, Any]) -> None:
         """Report a result block of Amp's or of the Messages API."""
         if "run" not in block and "tool_use_id" in block:
-            self.pairing.answer_block(answer_of(block), line=self.line, at=at)
+            self.pairing.answer_block(answer_of(block))
             return
         own = string(block.get("toolUseID"))
         run = block.get("run")
         if own is None or not isinstance(run, dict):
-            malformed(self.emit, "a result without its call or its run", self.line)
+            malformed(self.emit, "a result without its call or its run")
         run = mapping(run)
         status = run.get("status")
         if isinstance(status, str) and status in _OPEN:
             return
         if not isinstance(status, str) or status not in _STATUS:
-            malformed(self.emit, "a result whose status is not known", self.line)
+            malformed(self.emit, "a result whose status is not known")
         result = run.get("result")
         code = mapping(result).get("exitCode")
         error = run.get("error")
@@ -190,8 +187,6 @@ class _Thread:
             status=ended,
             exit_code=code if isinstance(code, int) and not isinstance(code, bool) else None,
             error=words,
-            line=self.line,
-            at=at,
         )
 
 

@@ -56,13 +56,13 @@ def read(source: Source, emit: Emitter) -> None:
     """Report every request or turn in file order."""
     requests = _Requests(emit)
     turns = _Turns(emit)
-    for record, line in records(source, emit):
+    for record in records(source, emit):
         if "messages" in record:
-            requests.take(record, line)
+            requests.take(record)
         elif "turn_id" in record or "tools" in record:
-            turns.take(record, line)
+            turns.take(record)
         else:
-            emit.problem("unknown_record", "neither a request nor a turn", line=line)
+            emit.problem("unknown_record", "neither a request nor a turn")
 
 
 def exit_code(output: str) -> int | None:
@@ -81,11 +81,11 @@ class _Requests:
         self.ids: dict[str, str] = {}
         self.responses = 0
 
-    def take(self, record: Mapping[str, Any], line: int) -> None:
+    def take(self, record: Mapping[str, Any]) -> None:
         """One request: tell what the one before it did not have."""
         messages = record["messages"]
         if not isinstance(messages, list):
-            malformed(self.emit, "a request whose messages are no list", line)
+            malformed(self.emit, "a request whose messages are no list")
             return
         marks = [digest(dump(message)) for message in messages]
         model = string(record.get("model"))
@@ -97,68 +97,68 @@ class _Requests:
             self.ids = {}
             self.emit.session(self.names.unique("request log"))
         elif len(marks) < len(self.before):
-            self.emit.boundary("compaction", "the history was shortened", line=line)
+            self.emit.boundary("compaction", "the history was shortened")
         for place, (message, mark) in enumerate(zip(messages, marks, strict=True)):
             if known[mark]:
                 known[mark] -= 1
             elif place < len(self.before) <= len(marks):
-                self.emit.copied("rewritten_message", "a message that the request before has in other words", line=line)
+                self.emit.copied("rewritten_message", "a message that the request before has in other words")
             else:
-                self._message(mapping(message), line, model)
+                self._message(mapping(message), model)
         self.before = marks
 
-    def _message(self, message: Mapping[str, Any], line: int, model: str | None) -> None:
+    def _message(self, message: Mapping[str, Any], model: str | None) -> None:
         role = string(message.get("role"))
         content = message.get("content")
         if isinstance(content, str):
             content = {"Text": content}
         variant = next(iter(content)) if isinstance(content, dict) and len(content) == 1 else None
         if variant is None:
-            malformed(self.emit, "a message without content", line)
+            malformed(self.emit, "a message without content")
             return
         body = mapping(content)[variant]
         if variant == CALLS:
-            self._calls(body, line, model)
+            self._calls(body, model)
         elif variant == RESULT:
-            self._result(body, line)
+            self._result(body)
         elif variant != "Text" or not isinstance(role, str):
-            unknown_record(self.emit, variant if isinstance(role, str) else role, line)
+            unknown_record(self.emit, variant if isinstance(role, str) else role)
         elif not isinstance(body, str):
-            malformed(self.emit, "a message without its text", line)
+            malformed(self.emit, "a message without its text")
         elif role.lower() == "user":
-            self.emit.turn(body, line=line)
+            self.emit.turn(body)
         elif role.lower() == "assistant":
             self.responses += 1
             if body.strip():
-                self.emit.say(body, key=f"r{self.responses}", line=line, model=model)
+                self.emit.say(body, key=f"r{self.responses}", model=model)
         elif role.lower() != "system":
-            unknown_record(self.emit, role, line)
+            unknown_record(self.emit, role)
 
-    def _calls(self, body: Any, line: int, model: str | None) -> None:
+    def _calls(self, body: Any, model: str | None) -> None:
         self.responses += 1
         key = f"r{self.responses}"
         text = string(mapping(body).get("text")) or ""
         if text.strip():
-            self.emit.say(text, key=key, line=line, model=model)
+            self.emit.say(text, key=key, model=model)
         calls = mapping(body).get("tool_calls")
         if not isinstance(calls, list):
-            malformed(self.emit, "a response without its calls", line)
+            malformed(self.emit, "a response without its calls")
         for call in items(calls):
             found = mapping(call)
-            name = tool_name(self.emit, found.get("name"), line)
+            name = tool_name(self.emit, found.get("name"))
             if not isinstance(found.get("arguments"), (str, dict)):
-                malformed(self.emit, "a call without its arguments", line)
+                malformed(self.emit, "a call without its arguments")
             recorded = string(found.get("id"))
             given = self.fresh.id(recorded) or recorded
-            reported = self.emit.call(name, found.get("arguments"), id=given, key=key, line=line, model=model)
+            reported = self.emit.call(name, found.get("arguments"), id=given, key=key, model=model)
             if reported is not None and recorded is not None:
                 self.ids[recorded] = reported.id
 
-    def _result(self, body: Any, line: int) -> None:
+    def _result(self, body: Any) -> None:
         found = mapping(body)
         recorded = string(found.get("call_id"))
         if recorded is None:
-            malformed(self.emit, "a result without the id of its call", line)
+            malformed(self.emit, "a result without the id of its call")
         output = found.get("output")
         success = flag(found.get("success"))
         self.emit.result(
@@ -166,7 +166,6 @@ class _Requests:
             output,
             failed=None if success is None else not success,
             exit_code=exit_code(content_text(output)),
-            line=line,
         )
 
 
@@ -175,39 +174,39 @@ class _Turns:
         self.emit = emit
         self.fresh = Fresh()
 
-    def take(self, record: Mapping[str, Any], line: int) -> None:
+    def take(self, record: Mapping[str, Any]) -> None:
         """One finished turn."""
         session = string(record.get("session_id"))
         if session is not None:
             self.emit.session(session)
-        at = moment(record.get("iso")) or moment(record.get("ts"))
+        self.emit.at(time=moment(record.get("iso")) or moment(record.get("ts")))
         user = record.get("user")
         if not isinstance(user, str):
-            malformed(self.emit, "a turn without the person's message", line)
-        self.emit.turn(string(user) or "", line=line, at=at)
+            malformed(self.emit, "a turn without the person's message")
+        self.emit.turn(string(user) or "")
         tools = record.get("tools")
         if not isinstance(tools, list):
-            malformed(self.emit, "a turn without its calls", line)
+            malformed(self.emit, "a turn without its calls")
         for tool in items(tools):
-            self._tool(mapping(tool), line, at)
+            self._tool(mapping(tool))
         text = string(record.get("assistant")) or ""
         if text.strip():
-            self.emit.say(text, line=line, at=at)
+            self.emit.say(text)
         usage = usage_of(record.get("usage"))
         if usage is not None:
             self.emit.usage(usage, key="")
 
-    def _tool(self, tool: Mapping[str, Any], line: int, at: Any) -> None:
-        name = tool_name(self.emit, tool.get("name"), line)
+    def _tool(self, tool: Mapping[str, Any]) -> None:
+        name = tool_name(self.emit, tool.get("name"))
         arguments = tool.get("args", tool.get("arguments"))
         if not isinstance(arguments, (str, dict)):
-            malformed(self.emit, "a call without its arguments", line)
-        call = self.emit.call(name, arguments, id=self.fresh.id(tool.get("id")), line=line, at=at)
+            malformed(self.emit, "a call without its arguments")
+        call = self.emit.call(name, arguments, id=self.fresh.id(tool.get("id")))
         failed = flag(tool.get("is_error"))
         if call is None or ("result" not in tool and failed is None):
             return
         output = tool.get("result")
-        self.emit.result(call.id, output, failed=failed, exit_code=exit_code(content_text(output)), line=line, at=at)
+        self.emit.result(call.id, output, failed=failed, exit_code=exit_code(content_text(output)))
 
 
 READER: Final = Reader(

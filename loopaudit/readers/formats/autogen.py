@@ -109,23 +109,24 @@ def read(source: Source, emit: Emitter) -> None:
     reading = _Reading(emit)
     several = False
     names = Names()
-    for value, line in values(source):
+    for value in values(source, emit):
         if isinstance(value, dict) and (_is_message(value) or ("type" in value and "source" in value)):
-            reading.message(value, line)
+            reading.message(value)
             continue
         found = _lists(value)
         if not found:
-            not_a_record(emit, line)
+            not_a_record(emit)
         for listed, context in found:
             if several or len(found) > 1:
                 reading.begin(names.unique(context or "team"))
             several = True
             reading.is_context = bool(context) or any(mapping(entry).get("type") == "UserMessage" for entry in listed)
             for entry in listed:
-                reading.message(entry, line)
+                reading.message(entry)
             reason = string(mapping(value).get("stop_reason"))
             if reason is not None:
-                emit.boundary("end", reason, line=line)
+                emit.at()  # no message: it has no time
+                emit.boundary("end", reason)
 
 
 class _Reading:
@@ -151,64 +152,64 @@ class _Reading:
             self.main = source
         return "" if source == self.main else source
 
-    def message(self, message: Any, line: int) -> None:
+    def message(self, message: Any) -> None:
         """Report a message."""
         self.messages += 1
         kind = string(mapping(message).get("type"))
         if kind is None:
-            malformed(self.emit, "a message without its type", line)
+            malformed(self.emit, "a message without its type")
             return
         own = string(message.get("id"))
         if own is not None:
             if own in self.seen:
-                self.emit.copied("repeated_message", "a message of this id stood before", line=line)
+                self.emit.copied("repeated_message", "a message of this id stood before")
                 return
             self.seen.add(own)
         source = string(message.get("source"))
-        at = moment(message.get("created_at"))
+        self.emit.at(time=moment(message.get("created_at")))
         content = message.get("content")
         if kind in SILENT:
             return
         if kind in CALLS and isinstance(content, list):
-            self.calls(message, content, self._agent(source), line, at)
+            self.calls(message, content, self._agent(source))
         elif kind in RESULTS:
-            self.results(content, self._agent(source), line, at)
+            self.results(content, self._agent(source))
         elif kind == "CodeGenerationEvent":
-            self.code(message, self._agent(source), line, at)
+            self.code(message, self._agent(source))
         elif kind == "CodeExecutionEvent":
             result = mapping(message.get("result"))
             code = result.get("exit_code")
             if not isinstance(code, int) or isinstance(code, bool):
-                malformed(self.emit, "a result of code without its exit code", line)
+                malformed(self.emit, "a result of code without its exit code")
                 code = None
-            self.pairing.answer(None, content_text(result.get("output")), exit_code=code, line=line, at=at)
+            self.pairing.answer(None, content_text(result.get("output")), exit_code=code)
         elif kind in TEXTS or kind in ("UserMessage", "AssistantMessage", "ThoughtEvent"):
-            self.text(message, kind, source, line, at)
+            self.text(message, kind, source)
         elif kind in CALLS:
-            malformed(self.emit, "calls that are no list", line)
+            malformed(self.emit, "calls that are no list")
         else:
-            unknown_record(self.emit, kind, line)
+            unknown_record(self.emit, kind)
 
-    def text(self, message: dict[str, Any], kind: str, source: str | None, line: int, at: str | float | None) -> None:
+    def text(self, message: dict[str, Any], kind: str, source: str | None) -> None:
         """Report what somebody says."""
         content = message.get("content")
         if not isinstance(content, (str, list, dict)) or (source is None and kind != "AssistantMessage"):
-            malformed(self.emit, "a message without text or source", line)
+            malformed(self.emit, "a message without text or source")
         text = content_text(content)
         if kind == "UserMessage" or (kind in TEXTS and source in _PEOPLE):
-            self.emit.turn(text, line=line, at=at, id=f"m{self.messages}")
+            self.emit.turn(text, id=f"m{self.messages}")
             return
         agent = self._agent(source)
-        self.emit.say(text, agent=agent, key=f"m{self.messages}", line=line, at=at)
+        self.emit.say(text, agent=agent, key=f"m{self.messages}")
         self._usage(message, agent)
 
-    def calls(self, message: dict[str, Any], listed: list[Any], agent: str, line: int, at: str | float | None) -> None:
+    def calls(self, message: dict[str, Any], listed: list[Any], agent: str) -> None:
         """Report the calls of one response, and the thought that came with them."""
         key = f"m{self.messages}"
         for entry in listed:
             call = mapping(entry)
             if "arguments" not in call:
-                malformed(self.emit, "a call without arguments", line)
+                malformed(self.emit, "a call without arguments")
             arguments = call.get("arguments")
             self.pairing.call(
                 call.get("name"),
@@ -216,42 +217,38 @@ class _Reading:
                 id=call.get("id"),
                 key=key,
                 agent=agent,
-                line=line,
-                at=at,
             )
         thought = string(message.get("thought"))
         if thought is not None:
-            self.emit.say(thought, agent=agent, key=key, line=line, at=at)
+            self.emit.say(thought, agent=agent, key=key)
         self._usage(message, agent)
 
-    def results(self, listed: Any, agent: str, line: int, at: str | float | None) -> None:
+    def results(self, listed: Any, agent: str) -> None:
         """Report results."""
         if not isinstance(listed, list):
-            malformed(self.emit, "results that are no list", line)
+            malformed(self.emit, "results that are no list")
         for entry in items(listed):
             result = mapping(entry)
             if "call_id" not in result or not isinstance(result.get("content"), str):
-                malformed(self.emit, "a result without its call or content", line)
+                malformed(self.emit, "a result without its call or content")
             self.pairing.answer(
                 result.get("call_id"),
                 content_text(result.get("content")),
                 name=result.get("name"),
                 failed=flag(result.get("is_error")),
-                line=line,
-                at=at,
             )
 
-    def code(self, message: dict[str, Any], agent: str, line: int, at: str | float | None) -> None:
+    def code(self, message: dict[str, Any], agent: str) -> None:
         """Report code that an agent wrote in order to run it."""
         blocks = message.get("code_blocks")
         if not isinstance(blocks, list):
-            malformed(self.emit, "a response with code that has no blocks", line)
+            malformed(self.emit, "a response with code that has no blocks")
         for block in items(blocks):
             language = string(mapping(block).get("language")) or "code"
             code = mapping(block).get("code")
             if not isinstance(code, str):
-                malformed(self.emit, "a block without code", line)
-            self.pairing.call(language, {"code": code}, key=f"m{self.messages}", agent=agent, line=line, at=at)
+                malformed(self.emit, "a block without code")
+            self.pairing.call(language, {"code": code}, key=f"m{self.messages}", agent=agent)
         self._usage(message, agent)
 
     def _usage(self, message: dict[str, Any], agent: str) -> None:

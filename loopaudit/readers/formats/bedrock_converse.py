@@ -66,7 +66,7 @@ class _Parts:
             return [message]
         blocks = _blocks(content)
         if not isinstance(content, list) or len(blocks) < len(content):
-            malformed(self.emit, "a message whose content is no list of blocks", line)
+            malformed(self.emit, "a message whose content is no list of blocks")
         texts: list[str] = []
         calls: list[ToolCall] = []
         parts: list[Message] = []
@@ -74,24 +74,24 @@ class _Parts:
             if isinstance(block.get("text"), str):
                 texts.append(block["text"])
             elif "toolUse" in block:
-                calls.append(self._call(mapping(block["toolUse"]), line))
+                calls.append(self._call(mapping(block["toolUse"])))
             elif "toolResult" in block:
-                parts.append(self._result(message, mapping(block["toolResult"]), line))
+                parts.append(self._result(message, mapping(block["toolResult"])))
             elif SILENT.isdisjoint(block):
-                unknown_record(self.emit, next(iter(block), None), line)
+                unknown_record(self.emit, next(iter(block), None))
         text = "\n".join(texts)
         if text or calls or (not parts and (blocks or message.role != "assistant")):
             parts.append(replace(message, content=text, tool_calls=calls or None))
         return parts
 
-    def _call(self, block: dict[str, Any], line: int) -> ToolCall:
+    def _call(self, block: dict[str, Any]) -> ToolCall:
         if "input" not in block:
-            malformed(self.emit, "a call without its input", line)
+            malformed(self.emit, "a call without its input")
         return ToolCall(Function(string(block.get("name")), block.get("input", {})), id=string(block.get("toolUseId")))
 
-    def _result(self, message: Message, block: dict[str, Any], line: int) -> Message:
+    def _result(self, message: Message, block: dict[str, Any]) -> Message:
         if string(block.get("toolUseId")) is None:
-            malformed(self.emit, "a result without the id of its call", line)
+            malformed(self.emit, "a result without the id of its call")
         return replace(
             message,
             role="tool",

@@ -44,63 +44,63 @@ def read(source: Source, emit: Emitter) -> None:
     """Report every step."""
     emit.knows_success()
     names = Names()
-    for number, (root, line) in enumerate(values(source), 1):
+    for number, root in enumerate(values(source, emit), 1):
         steps = mapping(root).get("history")
         if not isinstance(steps, list):
-            not_a_record(emit, line)
+            not_a_record(emit)
             continue
         if number > 1:
             emit.session(names.unique(str(number)))
         for place, step in enumerate(steps, 1):
             if isinstance(step, dict):
-                _step(emit, step, f"{number}.{place}", line)
+                _step(emit, step, f"{number}.{place}")
             else:
-                malformed(emit, "a step that is no object", line)
+                malformed(emit, "a step that is no object")
 
 
-def _step(emit: Emitter, step: dict[str, Any], key: str, line: int) -> None:
+def _step(emit: Emitter, step: dict[str, Any], key: str) -> None:
     about = mapping(step.get("metadata"))
     at, ended = moment(about.get("step_start_time")), moment(about.get("step_end_time"))
     output = step.get("model_output")
     if output is not None and not isinstance(output, dict):
-        malformed(emit, "a model_output that is no object", line)
+        malformed(emit, "a model_output that is no object")
     words = {**mapping(mapping(output).get("current_state")), **mapping(output)}  # older versions nest the words
     text = "\n".join(word for name in _WORDS if (word := string(words.get(name))) is not None)
     actions = mapping(output).get("action")
     if isinstance(output, dict) and not isinstance(actions, list):
-        malformed(emit, "a step without its actions", line)
+        malformed(emit, "a step without its actions")
     asked = []
     for action in items(actions):
         found = [name for name in mapping(action) if name not in NOT_NAMES]
         if not found:
-            malformed(emit, "an action without a name", line)
+            malformed(emit, "an action without a name")
         name = found[0] if found else ""
-        asked.append(emit.call(name, mapping(action).get(name) or {}, key=key, line=line, at=at))
+        asked.append(emit.call(name, mapping(action).get(name) or {}, key=key, at=at))
     if text or not asked:
-        emit.say(text, key=key, line=line, at=at)
+        emit.say(text, key=key, at=at)
     results = step.get("result")
     if not isinstance(results, list):
-        malformed(emit, "a step without results", line)
+        malformed(emit, "a step without results")
     for place, result in enumerate(items(results)):
         if not isinstance(result, dict):
-            malformed(emit, "a result that is no object", line)
+            malformed(emit, "a result that is no object")
         call = asked[place] if place < len(asked) else None
         if call is None:
             # A step may fail before the model has said anything.
             failed = string(mapping(result).get("error")) is not None
             what = "a step that failed without an action" if failed else "a result without its action"
-            emit.problem("failed_step" if failed else "result_without_call", what, line=line)
+            emit.problem("failed_step" if failed else "result_without_call", what)
             continue
-        _result(emit, call.id, mapping(result), line, ended)
+        _result(emit, call.id, mapping(result), ended)
 
 
-def _result(emit: Emitter, call: str, result: dict[str, Any], line: int, at: str | float | None) -> None:
+def _result(emit: Emitter, call: str, result: dict[str, Any], at: str | float | None) -> None:
     error = string(result.get("error"))
     shown = [string(result.get(name)) for name in ("extracted_content", "long_term_memory")]
     text = next((word for word in shown if word is not None), None)
     if text is None and error is None and result.get("is_done") is True:
         text = compact({"success": result.get("success")})
-    emit.result(call, text or error or "", failed=error is not None, error=error or "", line=line, at=at)
+    emit.result(call, text or error or "", failed=error is not None, error=error or "", at=at)
 
 
 READER: Final = Reader(

@@ -85,15 +85,16 @@ def read(source: Source, emit: Emitter) -> None:
     emit.knows_success()
     session = _Session(emit)
     for value, number in source.records():
+        emit.at(number)
         if isinstance(value, list) and value and isinstance(value[0], str) and value[0].startswith(_CALL_PREFIX):
             session.sdk_call(value[0], value[1] if len(value) > 1 else None)
             if not value[0].endswith((_STREAM, _LIST)):
                 continue
         event = event_of(value)
         if event is None:
-            not_a_record(emit, number)
+            not_a_record(emit)
         else:
-            session.take(event, number)
+            session.take(event)
 
 
 class _Session:
@@ -117,79 +118,79 @@ class _Session:
             if tools:
                 self.emit.tools(tools)
 
-    def take(self, event: dict[str, Any], line: int) -> None:
+    def take(self, event: dict[str, Any]) -> None:
         """One event, by its type."""
         kind = event.get("type")
         name = string(event.get("id"))
         if not isinstance(kind, str):
-            unknown_record(self.emit, kind, line)
+            unknown_record(self.emit, kind)
             return
         if self.copies.seen(name, None, kind):
-            self.emit.copied("repeated_record", "an event of this id stood before", line=line)
+            self.emit.copied("repeated_record", "an event of this id stood before")
             return
-        at = moment(event.get("processed_at"))
+        self.emit.at(time=moment(event.get("processed_at")))
         thread = string(event.get("session_thread_id"))
         if kind == "session.thread_status_running" and self.main is None:
             self.main = thread
         agent = thread if thread and thread != self.main and self.main else ""
         if kind in CALLS:
-            self._call(kind, event, agent, line, at)
+            self._call(kind, event, agent)
         elif kind in RESULTS:
-            self._result(kind, event, agent, line, at)
+            self._result(kind, event, agent)
         elif kind in ("user.message", "user.define_outcome"):
-            self._turn(kind, event, agent, line, at)
+            self._turn(kind, event, agent)
         elif kind == "agent.message":
             content = content_of(event.get("content"))
             if content.lost:
-                malformed(self.emit, "a message without its content", line)
+                malformed(self.emit, "a message without its content")
             if content.text.strip():
-                self.emit.say(content.text, agent=agent, key=self._key(agent), line=line, at=at)
+                self.emit.say(content.text, agent=agent, key=self._key(agent))
         elif kind == "span.model_request_start":
-            self.responses[agent] = name or f"line {line}"
+            self.responses[agent] = name or f"line {self.emit.line}"
         elif kind == "span.model_request_end":
             usage = usage_from(event.get("model_usage"))
             if usage is not None:
                 self.emit.usage(usage, agent=agent, key=self._key(agent))
         else:
-            self._other(kind, event, agent, line, at)
+            self._other(kind, event, agent)
 
-    def _other(self, kind: str, event: dict[str, Any], agent: str, line: int, at: str | float | None) -> None:
+    def _other(self, kind: str, event: dict[str, Any], agent: str) -> None:
         if kind == "user.tool_confirmation":
             call = string(event.get("tool_use_id"))
             if call is None:
-                malformed(self.emit, "a confirmation without the id of its call", line)
+                malformed(self.emit, "a confirmation without the id of its call")
             elif event.get("result") == "deny":
                 self.denied.add(call)
         elif kind == "user.interrupt":
-            self.emit.boundary("interrupt", "user.interrupt", agent=agent, line=line, at=at)
+            self.emit.boundary("interrupt", "user.interrupt", agent=agent)
         elif kind in COMPACTED:
-            self.emit.boundary("compaction", kind, agent=agent, line=line, at=at)
+            self.emit.boundary("compaction", kind, agent=agent)
         elif kind in ENDS:
-            self.emit.boundary("end", kind, line=line, at=at)
+            self.emit.boundary("end", kind)
         elif kind == "session.error":
-            self.emit.problem("recorded_error", "the session reported an error", line=line)
+            self.emit.problem("recorded_error", "the session reported an error")
         elif not kind.startswith(FAMILIES):
-            unknown_record(self.emit, kind, line)
+            unknown_record(self.emit, kind)
 
     def _key(self, agent: str) -> str:
         return self.responses.get(agent, "before the first request")
 
-    def _call(self, kind: str, event: dict[str, Any], agent: str, line: int, at: str | float | None) -> None:
+    def _call(self, kind: str, event: dict[str, Any], agent: str) -> None:
         name = string(event.get("name"))
         server = string(event.get("mcp_server_name"))
         if name is None or "input" not in event:
-            malformed(self.emit, "a call without the name of its tool or its arguments", line)
+            malformed(self.emit, "a call without the name of its tool or its arguments")
         if kind == "agent.mcp_tool_use" and server:
             name = f"mcp__{server}__{name or ''}"
         call = string(event.get("id"))
         if call is None:
-            malformed(self.emit, "a call without an id", line)
-        self.emit.call(name or "", event.get("input"), id=call, key=self._key(agent), agent=agent, line=line, at=at)
+            malformed(self.emit, "a call without an id")
+        self.emit.call(name or "", event.get("input"), id=call, key=self._key(agent), agent=agent)
 
-    def _result(self, kind: str, event: dict[str, Any], agent: str, line: int, at: str | float | None) -> None:
+    def _result(self, kind: str, event: dict[str, Any], agent: str) -> None:
         call = string(event.get(RESULTS[kind])) or string(event.get("tool_use_id"))
         if call is None:
-            malformed(self.emit, "a result without the id of its call", line)
+            malformed(self.emit, "a result without the id of its call")
         answer = answer_of(event)
         status: Status | None = "denied" if call in self.denied else answer.status
         self.emit.result(
@@ -199,16 +200,14 @@ class _Session:
             status=status,
             exit_code=answer.exit_code,
             agent=agent,
-            line=line,
-            at=at,
         )
 
-    def _turn(self, kind: str, event: dict[str, Any], agent: str, line: int, at: str | float | None) -> None:
+    def _turn(self, kind: str, event: dict[str, Any], agent: str) -> None:
         content = event.get("content" if kind == "user.message" else "description")
         if not isinstance(content, (str, list)):
-            malformed(self.emit, "a message without its content", line)
+            malformed(self.emit, "a message without its content")
             return
-        self.emit.turn(content_text(content), agent=agent, line=line, at=at, is_own=True)
+        self.emit.turn(content_text(content), agent=agent, is_own=True)
 
 
 READER = Reader(

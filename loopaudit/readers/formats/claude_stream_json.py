@@ -70,8 +70,8 @@ def read(source: Source, emit: Emitter) -> None:
     """Report everything in file order."""
     emit.knows_success()
     stream = _Stream(emit)
-    for value, number in objects(source, emit):
-        stream.take(value, number)
+    for value in objects(source, emit):
+        stream.take(value, emit.line)
     stream.flush_all()
 
 

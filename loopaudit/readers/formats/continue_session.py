@@ -45,20 +45,19 @@ def sniff(probe: Probe) -> str | None:
 def read(source: Source, emit: Emitter) -> None:
     """Report every session."""
     names = Names()
-    for root, line in values(source):
+    for root in values(source, emit):
         history = mapping(root).get("history")
         if not isinstance(history, list):
-            not_a_record(emit, line)
+            not_a_record(emit)
             continue
-        session = _Session(emit, line)
+        session = _Session(emit)
         session.pairing.begin(names.unique(string(root.get("sessionId")) or "session"))
         session.report(history, string(root.get("chatModelTitle")))
 
 
 class _Session:
-    def __init__(self, emit: Emitter, line: int) -> None:
+    def __init__(self, emit: Emitter) -> None:
         self.emit = emit
-        self.line = line
         self.pairing = Pairing(emit)
 
     def report(self, history: list[Any], model: str | None) -> None:
@@ -73,14 +72,14 @@ class _Session:
         for number, item in enumerate(history, 1):
             message = mapping(item).get("message")
             if not isinstance(message, dict):
-                malformed(self.emit, "an item without its message", self.line)
+                malformed(self.emit, "an item without its message")
                 continue
             role = message.get("role")
             content = message.get("content")
             if role in ("user", "assistant", "tool") and not isinstance(content, (str, list)):
-                malformed(self.emit, "a message without content", self.line)
+                malformed(self.emit, "a message without content")
             if role == "user":
-                self.emit.turn(content_text(content), line=self.line, id=f"i{number}")
+                self.emit.turn(content_text(content), id=f"i{number}")
             elif role == "assistant":
                 own = self.states(item)
                 states.update(own)
@@ -91,19 +90,19 @@ class _Session:
             elif role == "tool":
                 self.result(message, states)
             elif role not in ("system", "thinking"):
-                malformed(self.emit, "a message of an unknown role", self.line)
+                malformed(self.emit, "a message of an unknown role")
 
     def states(self, item: dict[str, Any]) -> dict[str, dict[str, Any]]:
         """How the calls of an item ended, by their ids."""
         listed = item.get("toolCallStates")
         if listed is not None and not isinstance(listed, list):
-            malformed(self.emit, "states of calls that are no list", self.line)
+            malformed(self.emit, "states of calls that are no list")
         found = [*items(listed), *([item["toolCallState"]] if isinstance(item.get("toolCallState"), dict) else [])]
         states = {}
         for state in found:
             own = string(mapping(state).get("toolCallId"))
             if own is None:
-                malformed(self.emit, "a state without the id of its call", self.line)
+                malformed(self.emit, "a state without the id of its call")
             else:
                 states[own] = mapping(state)
         return states
@@ -112,52 +111,49 @@ class _Session:
         """Report a response with its calls."""
         listed = message.get("toolCalls")
         if listed is not None and not isinstance(listed, list):
-            malformed(self.emit, "calls that are no list", self.line)
+            malformed(self.emit, "calls that are no list")
         for entry in items(listed):
             function = mapping(mapping(entry).get("function"))
             if "arguments" not in function:
-                malformed(self.emit, "a call without arguments", self.line)
+                malformed(self.emit, "a call without arguments")
             arguments = function.get("arguments")
             self.pairing.call(
                 function.get("name"),
                 {} if arguments is None else arguments,
                 id=mapping(entry).get("id"),
                 key=key,
-                line=self.line,
                 model=model,
             )
         text = prose(message.get("content"))
         if text or not listed:
-            self.emit.say(text, key=key, line=self.line, model=model)
+            self.emit.say(text, key=key, model=model)
 
     def result(self, message: dict[str, Any], states: dict[str, dict[str, Any]]) -> None:
         """Report a message of a tool."""
         own = string(message.get("toolCallId"))
         if own is None:
-            malformed(self.emit, "a result without the id of its call", self.line)
+            malformed(self.emit, "a result without the id of its call")
         self.answer(own, content_text(message.get("content")), states.get(own or "", {}))
 
     def state(self, own: str, state: dict[str, Any]) -> None:
         """Report the output that stands in a call's state."""
         status = string(state.get("status"))
         if status is None:
-            malformed(self.emit, "a state of a call without its status", self.line)
+            malformed(self.emit, "a state of a call without its status")
         elif status not in _ENDED and status not in _OPEN:
-            self.emit.problem("unknown_record", "a state of a call whose status is not known", line=self.line)
+            self.emit.problem("unknown_record", "a state of a call whose status is not known")
         if status not in _ENDED:
             return
         output = state.get("output")
         if not isinstance(output, (list, type(None))):
-            malformed(self.emit, "an output that is no list", self.line)
+            malformed(self.emit, "an output that is no list")
         self.answer(own, "\n".join(content_text(item) for item in items(output)), state)
 
     def answer(self, own: str | None, text: str, state: dict[str, Any]) -> None:
         """Report a result by its words and the state of its call."""
         status = string(state.get("status"))
         failed = status == "errored" if status in ("done", "errored") else None
-        self.pairing.answer(
-            own, text, failed=failed, status="cancelled" if status == "canceled" else None, line=self.line
-        )
+        self.pairing.answer(own, text, failed=failed, status="cancelled" if status == "canceled" else None)
 
 
 READER: Final = Reader(

@@ -94,8 +94,8 @@ def read(source: Source, emit: Emitter) -> None:
     """Report everything in file order."""
     emit.knows_success()
     session = _Session(emit)
-    for record, line in objects(source, emit):
-        session.take(record, line)
+    for record in objects(source, emit):
+        session.take(record)
 
 
 class _Session:
@@ -112,31 +112,31 @@ class _Session:
         self.growing = Growing()
         self.has_usage = False
 
-    def take(self, record: dict[str, Any], line: int) -> None:
+    def take(self, record: dict[str, Any]) -> None:
         """One event, by its type."""
         kind = record.get("type")
         data = record.get("data")
         if not isinstance(kind, str):
-            unknown_record(self.emit, kind, line)
+            unknown_record(self.emit, kind)
             return
         if self.copies.seen(string(record.get("id")), None, kind):
-            self.emit.copied("repeated_record", "an event of this id stood before", line=line)
+            self.emit.copied("repeated_record", "an event of this id stood before")
             return
-        at = moment(record.get("timestamp"))
+        self.emit.at(time=moment(record.get("timestamp")))
         if not isinstance(data, dict):
             known = kind == "abort" or kind.startswith(FAMILIES)
-            malformed(self.emit, "an event without its data" if known else "a message or a call without its data", line)
+            malformed(self.emit, "an event without its data" if known else "a message or a call without its data")
             return
         agent = string(data.get("parentToolCallId")) or string(record.get("agentId")) or ""
         match kind:
             case "user.message":
-                self._person(data, agent, line, at)
+                self._person(data, agent)
             case "assistant.message":
-                self._message(record, data, agent, line, at)
+                self._message(record, data, agent)
             case "tool.execution_start":
-                self._started(data, agent, line, at)
+                self._started(data, agent)
             case "tool.execution_complete":
-                self._completed(data, agent, line, at)
+                self._completed(data, agent)
             case "tool.user_requested":
                 self.by_person.add(str(data.get("toolCallId")))
             case "assistant.usage":
@@ -144,70 +144,66 @@ class _Session:
             case "session.start":
                 self.emit.session(string(data.get("sessionId")) or "")
             case "session.resume":
-                self.emit.boundary("resume", "session.resume", line=line, at=at)
+                self.emit.boundary("resume", "session.resume")
             case "session.compaction_complete":
-                self.emit.boundary("compaction", agent=agent, line=line, at=at)
+                self.emit.boundary("compaction", agent=agent)
             case "session.error":
-                self.emit.problem("recorded_error", "the session reported an error", line=line)
+                self.emit.problem("recorded_error", "the session reported an error")
             case "session.shutdown":
-                self._shutdown(data, line, at)
+                self._shutdown(data)
             case "abort":
-                self.emit.boundary("interrupt", string(data.get("reason")) or "", agent=agent, line=line, at=at)
+                self.emit.boundary("interrupt", string(data.get("reason")) or "", agent=agent)
             case _ if not kind.startswith(FAMILIES):
-                unknown_record(self.emit, kind, line)
+                unknown_record(self.emit, kind)
 
-    def _person(self, data: dict[str, Any], agent: str, line: int, at: str | float | None) -> None:
+    def _person(self, data: dict[str, Any], agent: str) -> None:
         content = data.get("content")
         if not isinstance(content, str):
-            malformed(self.emit, "a person's message without its text", line)
+            malformed(self.emit, "a person's message without its text")
         elif string(data.get("source")) in (None, "user"):
-            self.emit.turn(content, agent=agent, line=line, at=at, is_own=True)
+            self.emit.turn(content, agent=agent, is_own=True)
 
-    def _message(
-        self, record: dict[str, Any], data: dict[str, Any], agent: str, line: int, at: str | float | None
-    ) -> None:
+    def _message(self, record: dict[str, Any], data: dict[str, Any], agent: str) -> None:
         names = (data.get("apiCallId"), data.get("messageId"), record.get("id"))
-        key = next((name for name in names if isinstance(name, str) and name), f"line {line}")
+        key = next((name for name in names if isinstance(name, str) and name), f"line {self.emit.line}")
         self.keys[agent] = key
         model = string(data.get("model"))
         requests = data.get("toolRequests")
         if requests is not None and not isinstance(requests, list):
-            malformed(self.emit, "calls that are no list", line)
+            malformed(self.emit, "calls that are no list")
         for request in map(mapping, items(requests)):
             call, name = string(request.get("toolCallId")), string(request.get("name"))
             if call is None or name is None or "arguments" not in request:
-                malformed(self.emit, "a call without its id, name or arguments", line)
+                malformed(self.emit, "a call without its id, name or arguments")
             if call is not None:
                 self.asked.add(call)
-            self.emit.call(
-                name or "", request.get("arguments"), id=call, key=key, agent=agent, line=line, at=at, model=model
-            )
+            self.emit.call(name or "", request.get("arguments"), id=call, key=key, agent=agent, model=model)
         content = data.get("content")
         if isinstance(content, str):
             if content.strip():
-                self.emit.say(content, agent=agent, key=key, line=line, at=at, model=model)
+                self.emit.say(content, agent=agent, key=key, model=model)
         elif content is not None:
-            malformed(self.emit, "a message without its text", line)
+            malformed(self.emit, "a message without its text")
         output = count(data.get("outputTokens"))
         if output is not None and not self.has_usage:
             self.emit.usage(Usage(output=output), agent=agent, key=key, model=model)
 
-    def _started(self, data: dict[str, Any], agent: str, line: int, at: str | float | None) -> None:
+    def _started(self, data: dict[str, Any], agent: str) -> None:
         call = string(data.get("toolCallId"))
         if call is None:
-            malformed(self.emit, "the start of a call without its id", line)
+            malformed(self.emit, "the start of a call without its id")
         elif call in self.asked:
             self.asked.discard(call)
         elif call not in self.by_person:
             name = string(data.get("toolName"))
             if name is None:
-                malformed(self.emit, "a call without the name of its tool", line)
-            self.emit.call(name or "", data.get("arguments"), id=call, agent=agent, line=line, at=at)
+                malformed(self.emit, "a call without the name of its tool")
+            self.emit.call(name or "", data.get("arguments"), id=call, agent=agent)
 
-    def _completed(self, data: dict[str, Any], agent: str, line: int, at: str | float | None) -> None:
+    def _completed(self, data: dict[str, Any], agent: str) -> None:
         call, success = string(data.get("toolCallId")), flag(data.get("success"))
         if call is None or success is None:
-            malformed(self.emit, "a result without the id of its call or its success", line)
+            malformed(self.emit, "a result without the id of its call or its success")
         if call is not None and call in self.by_person:
             return
         result, error = data.get("result"), data.get("error")
@@ -226,8 +222,6 @@ class _Session:
             status=status,
             exit_code=int(exit_code[1]) if exit_code else None,
             agent=agent,
-            line=line,
-            at=at,
         )
 
     # -- tokens ----------------------------------------------------------------------------
@@ -238,7 +232,7 @@ class _Session:
             self.has_usage = True
             self.emit.usage(usage, agent=agent, key=self.keys.get(agent, ""), model=string(data.get("model")))
 
-    def _shutdown(self, data: dict[str, Any], line: int, at: str | float | None) -> None:
+    def _shutdown(self, data: dict[str, Any]) -> None:
         models = [mapping(mapping(m).get("usage")) for m in mapping(data.get("modelMetrics")).values()]
         totals: dict[str, int | None] = {}
         for name, recorded in zip(NAMES, _TOKENS, strict=True):
@@ -246,7 +240,7 @@ class _Session:
             totals[name] = sum(counts) if counts and name != "output" else None
         if not self.has_usage:
             self.emit.usage(self.growing.grown(totals), key="")
-        self.emit.boundary("end", string(data.get("shutdownType")) or "", line=line, at=at)
+        self.emit.boundary("end", string(data.get("shutdownType")) or "")
 
 
 _TOKENS: Final = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")

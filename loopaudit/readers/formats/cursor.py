@@ -68,23 +68,23 @@ def read(source: Source, emit: Emitter) -> None:
         _store(source.path, emit)
         return
     pairing = Pairing(emit)
-    for record, line in objects(source, emit):
+    for record in objects(source, emit):
         role, message = record.get("role"), record.get("message")
         if not isinstance(message, dict):
-            malformed(emit, "a record without its message", line)
+            malformed(emit, "a record without its message")
             continue
         content = content_of(message.get("content"))
         if role == "assistant":
-            pairing.asked(emit_response(emit, content, key=f"line {line}", line=line))
+            pairing.asked(emit_response(emit, content, key=f"line {emit.line}", line=emit.line))
         elif role == "user":
-            emit_losses(emit, content, line=line)
+            emit_losses(emit, content, line=emit.line)
         else:
-            unknown_record(emit, role, line)
+            unknown_record(emit, role)
             continue
         for answer in content.answers:
-            pairing.answer_block(answer, line=line)
+            pairing.answer_block(answer)
         if role == "user":
-            _turn(emit, content, line)
+            _turn(emit, content)
 
 
 def _is_store(columns: Columns) -> bool:
@@ -126,32 +126,32 @@ def _store(path: Path, emit: Emitter) -> None:
 def _message(emit: Emitter, message: dict[str, Any], fresh: Fresh, place: int) -> None:
     """A person's message (type 1), or prose or a call of the model (type 2)."""
     text = string(message.get("text")) or ""
-    at = moment(message.get("createdAt"))
+    emit.at(place, moment(message.get("createdAt")))
     if message.get("type") == 1:
         if text:
-            emit.turn(text, line=place, at=at, is_own=True)
+            emit.turn(text, is_own=True)
         return
     key = f"message {place}"
     if text.strip():
-        emit.say(text, key=key, line=place, at=at)
+        emit.say(text, key=key)
     used = message.get("toolFormerData")
     if not isinstance(used, dict) or not string(used.get("name")):
         return  # prose, thoughts, or a call that had only begun
     given: Any = next((used[name] for name in ("rawArgs", "params") if used.get(name)), {})
     id_ = fresh.id(string(used.get("toolCallId")))
-    name = tool_name(emit, used.get("name"), place)
-    call = emit.call(name, given if isinstance(given, (str, dict)) else {}, id=id_, key=key, line=place, at=at)
+    name = tool_name(emit, used.get("name"))
+    call = emit.call(name, given if isinstance(given, (str, dict)) else {}, id=id_, key=key)
     status = string(used.get("status"))
     if call is not None and status in ENDED:
         output = next((used[name] for name in ("result", "error") if used.get(name)), "")
         failed = status in ("error", "cancelled")
-        emit.result(call.id, output, failed=failed, status="cancelled" if status == "cancelled" else None, line=place)
+        emit.result(call.id, output, failed=failed, status="cancelled" if status == "cancelled" else None)
 
 
-def _turn(emit: Emitter, content: Content, line: int) -> None:
+def _turn(emit: Emitter, content: Content) -> None:
     texts = list(elements(content.text, _QUERY)) or [text for text in map(typed, content.texts) if text]
     if texts or (content.media and not content.answers):
-        emit.turn("\n".join(texts), line=line, is_own=True)
+        emit.turn("\n".join(texts), is_own=True)
 
 
 READER = Reader(

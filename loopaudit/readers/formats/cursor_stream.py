@@ -56,8 +56,8 @@ def read(source: Source, emit: Emitter) -> None:
     """Report everything in file order."""
     emit.knows_success()
     stream = _Stream(emit)
-    for record, line in objects(source, emit):
-        stream.take(record, line)
+    for record in objects(source, emit):
+        stream.take(record)
 
 
 class _Stream:
@@ -68,39 +68,39 @@ class _Stream:
         self.started: set[str] = set()
         self.responses = 0
 
-    def take(self, record: dict[str, Any], line: int) -> None:
+    def take(self, record: dict[str, Any]) -> None:
         """One record, by its type."""
         kind = string(record.get("type"))
-        at = moment(record.get("timestamp_ms"))
+        self.emit.at(time=moment(record.get("timestamp_ms")))
         session = string(record.get("session_id"))
         if session is not None and kind != "result":
             self.emit.session(session)
         if kind == "tool_call":
-            self._tool(record, line, at)
+            self._tool(record)
         elif kind in ("assistant", "user"):
             content = content_of(mapping(record.get("message")).get("content"))
             if kind == "assistant":
                 self.responses += 1
                 key = string(record.get("model_call_id")) or f"r{self.responses}"
-                emit_response(self.emit, content, key=key, line=line, at=at)
+                emit_response(self.emit, content, key=key, line=self.emit.line)
             else:
-                emit_losses(self.emit, content, line=line)
+                emit_losses(self.emit, content, line=self.emit.line)
                 if content.texts or content.media:
-                    self.emit.turn(content.text, line=line, at=at, is_own=True)
+                    self.emit.turn(content.text, is_own=True)
         elif kind == "result":
-            self.emit.boundary("end", string(record.get("subtype")) or "", line=line, at=at)
+            self.emit.boundary("end", string(record.get("subtype")) or "")
         elif kind not in SILENT:
-            unknown_record(self.emit, kind, line)
+            unknown_record(self.emit, kind)
 
-    def _tool(self, record: dict[str, Any], line: int, at: str | float | None) -> None:
+    def _tool(self, record: dict[str, Any]) -> None:
         call, state = string(record.get("call_id")), record.get("subtype")
         name, body = _named(record.get("tool_call"))
         if call is None or not name or state not in ("started", "completed"):
-            malformed(self.emit, "a call without its id, name or state", line)
+            malformed(self.emit, "a call without its id, name or state")
         if call is None or call not in self.started:
             key = string(record.get("model_call_id")) or f"r{self.responses}"
             arguments = body.get("args", body.get("arguments"))
-            reported = self.emit.call(name, arguments, id=call, key=key, line=line, at=at)
+            reported = self.emit.call(name, arguments, id=call, key=key)
             call = reported.id if reported is not None else call
             if call is not None:
                 self.started.add(call)
@@ -114,8 +114,6 @@ class _Stream:
             failed=outcome.failed,
             status=outcome.status,
             exit_code=outcome.exit_code,
-            line=line,
-            at=at,
         )
 
 

@@ -49,8 +49,8 @@ def read(source: Source, emit: Emitter) -> None:
     """Report everything in file order."""
     emit.knows_success()
     reading = _Reading(emit)
-    for record, line in objects(source, emit):
-        reading.record(record, line)
+    for record in objects(source, emit):
+        reading.record(record)
 
 
 class _Reading:
@@ -61,65 +61,63 @@ class _Reading:
         self.model: str | None = None
         self.messages: set[str] = set()
 
-    def record(self, record: dict[str, Any], line: int) -> None:
+    def record(self, record: dict[str, Any]) -> None:
         """Report a record by its type."""
         kind = string(record.get("type"))
-        at = moment(record.get("timestamp"))
+        self.emit.at(time=moment(record.get("timestamp")))
         if kind == "system":
             name = string(record.get("session_id"))
             self.model = string(record.get("model"))
             self.pairing.begin(self.names.unique(name or "run"))
             self.messages = set()
         elif kind == "message":
-            self.message(record, line, at)
+            self.message(record)
         elif kind == "tool_call":
             if not isinstance(record.get("parameters"), dict):
-                malformed(self.emit, "a call without arguments", line)
+                malformed(self.emit, "a call without arguments")
             self.pairing.call(
                 record.get("toolName"),
                 record.get("parameters", {}),
                 id=record.get("toolCallId", record.get("id")),
                 key=string(record.get("messageId")),
-                line=line,
-                at=at,
                 model=self.model,
             )
         elif kind == "tool_result":
-            self.result(record, line, at)
+            self.result(record)
         elif kind == "completion":
-            self.emit.boundary("end", "completed", line=line, at=at)
+            self.emit.boundary("end", "completed")
         elif kind in ("turn.failed", "error"):
             words = string(mapping(record.get("error")).get("message")) or string(record.get("message")) or kind
-            self.emit.boundary("end", one_line(words, 80), line=line, at=at)
+            self.emit.boundary("end", one_line(words, 80))
         elif kind not in SILENT:
-            unknown_record(self.emit, kind, line)
+            unknown_record(self.emit, kind)
 
-    def message(self, record: dict[str, Any], line: int, at: str | float | None) -> None:
+    def message(self, record: dict[str, Any]) -> None:
         """Report a message; one that stands twice counts once."""
         text = record.get("text")
         role = record.get("role")
         if not isinstance(text, str):
-            malformed(self.emit, "a message without text", line)
+            malformed(self.emit, "a message without text")
             text = content_text(text)
         own = string(record.get("id"))
         if own is not None:
             if own in self.messages:
-                self.emit.copied("repeated_message", "a message of this id stood before", line=line)
+                self.emit.copied("repeated_message", "a message of this id stood before")
                 return
             self.messages.add(own)
         if role == "user":
-            self.emit.turn(text, line=line, at=at, is_own=True)
+            self.emit.turn(text, is_own=True)
         elif role == "assistant":
-            self.emit.say(text, key=own, line=line, at=at, model=self.model)
+            self.emit.say(text, key=own, model=self.model)
         else:
-            malformed(self.emit, "a message without the role of a user or an assistant", line)
+            malformed(self.emit, "a message without the role of a user or an assistant")
 
-    def result(self, record: dict[str, Any], line: int, at: str | float | None) -> None:
+    def result(self, record: dict[str, Any]) -> None:
         """Report a result."""
         failed = flag(record.get("isError"))
         error = record.get("error")
         if "value" not in record and error is None:
-            malformed(self.emit, "a result without a value", line)
+            malformed(self.emit, "a result without a value")
         words = string(error) or string(mapping(error).get("message")) or ""
         self.pairing.answer(
             record.get("toolCallId", record.get("id")),
@@ -127,8 +125,6 @@ class _Reading:
             name=record.get("toolName"),
             failed=bool(error) if failed is None else failed,
             error=words,
-            line=line,
-            at=at,
         )
 
 

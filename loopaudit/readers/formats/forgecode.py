@@ -41,11 +41,11 @@ def sniff(probe: Probe) -> str | None:
 
 def read(source: Source, emit: Emitter) -> None:
     """Report every conversation in order."""
-    for root, line in records(source, emit):
+    for root in records(source, emit):
         body = mapping(root.get("conversation")) or root
         context = mapping(body.get("context"))
         if not isinstance(context.get("messages"), list):
-            malformed(emit, "a conversation without messages", line)
+            malformed(emit, "a conversation without messages")
             continue
         name = string(body.get("id"))
         if name is not None:
@@ -53,13 +53,12 @@ def read(source: Source, emit: Emitter) -> None:
         tools = declared_schemas(items(context.get("tools")))
         if tools:
             emit.tools(tools)
-        _Reading(emit, line).report(context["messages"])
+        _Reading(emit).report(context["messages"])
 
 
 class _Reading:
-    def __init__(self, emit: Emitter, line: int) -> None:
+    def __init__(self, emit: Emitter) -> None:
         self.emit = emit
-        self.line = line
         self.fresh = Fresh()
         self.ids: dict[str, str] = {}
         """Ids of open calls by the recorded ones."""
@@ -79,9 +78,9 @@ class _Reading:
         elif isinstance(tool, dict):
             self._result(tool)
         elif "text" in entry or "tool" in entry or len(entry) != 1:
-            malformed(self.emit, "an entry that is neither text nor tool", self.line)
+            malformed(self.emit, "an entry that is neither text nor tool")
         elif "image" not in entry:
-            unknown_record(self.emit, next(iter(entry)), self.line)
+            unknown_record(self.emit, next(iter(entry)))
 
     def _text(self, message: Mapping[str, Any]) -> None:
         role = string(message.get("role"))
@@ -93,7 +92,7 @@ class _Reading:
             case "system":
                 pass
             case other:
-                unknown_record(self.emit, other, self.line)
+                unknown_record(self.emit, other)
 
     def _user(self, message: Mapping[str, Any]) -> None:
         content = string(message.get("content")) or ""
@@ -101,15 +100,15 @@ class _Reading:
         typed = string(mapping(raw).get("Text")) or string(raw)
         if raw is not None and typed is None:
             typed = content
-            malformed(self.emit, "a message of a person whose text cannot be read", self.line)
+            malformed(self.emit, "a message of a person whose text cannot be read")
         if typed is not None or (not self.marked and message.get("droppable") is not True):
             if not typed and not content:
-                malformed(self.emit, "a message of a person without text", self.line)
-            self.emit.turn(content if typed is None else typed, line=self.line)
+                malformed(self.emit, "a message of a person without text")
+            self.emit.turn(content if typed is None else typed)
             return
         guard = guard_notice(content) if "<system_reminder" in content[:200] else None
         if guard is not None:
-            self.emit.boundary("recorded_guard", "doom_loop", line=self.line)
+            self.emit.boundary("recorded_guard", "doom_loop")
 
     def _assistant(self, message: Mapping[str, Any]) -> None:
         self.responses += 1
@@ -117,19 +116,17 @@ class _Reading:
         model = string(message.get("model"))
         text = string(message.get("content")) or ""
         if text.strip():
-            self.emit.say(text, key=key, line=self.line, model=model)
+            self.emit.say(text, key=key, model=model)
         calls = message.get("tool_calls")
         if calls is not None and not isinstance(calls, list):
-            malformed(self.emit, "tool calls that are no list", self.line)
+            malformed(self.emit, "tool calls that are no list")
         for call in items(calls):
             found = mapping(call)
-            name = tool_name(self.emit, found.get("name"), self.line)
+            name = tool_name(self.emit, found.get("name"))
             if not isinstance(found.get("arguments"), (dict, str)):
-                malformed(self.emit, "a call without its arguments", self.line)
+                malformed(self.emit, "a call without its arguments")
             recorded = string(found.get("call_id"))
-            reported = self.emit.call(
-                name, found.get("arguments"), id=self.fresh.id(recorded), key=key, line=self.line, model=model
-            )
+            reported = self.emit.call(name, found.get("arguments"), id=self.fresh.id(recorded), key=key, model=model)
             if reported is not None and recorded is not None:
                 self.ids[recorded] = reported.id
 
@@ -138,14 +135,13 @@ class _Reading:
         output = mapping(tool.get("output"))
         failed = flag(output.get("is_error"))
         if failed is None:
-            malformed(self.emit, "a result without is_error", self.line)
+            malformed(self.emit, "a result without is_error")
         values = items(output.get("values"))
         self.emit.result(
             None if recorded is None else self.ids.pop(recorded, recorded),
             "\n".join(content_text(value) for value in values),
             failed=failed,
             name=string(tool.get("name")),
-            line=self.line,
         )
 
 

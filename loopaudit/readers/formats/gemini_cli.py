@@ -57,8 +57,8 @@ def sniff(probe: Probe) -> str | None:
 def read(source: Source, emit: Emitter) -> None:
     """Put the chat together and report it in order."""
     chat = _Chat(emit)
-    for record, line in records(source, emit):
-        chat.take(record, line)
+    for record in records(source, emit):
+        chat.take(record, emit.line)
     reading = _Reading(emit)
     for record, line in chat.messages():
         reading.message(record, line)

@@ -58,9 +58,9 @@ def _is_api_part(part: dict[str, Any]) -> bool:
 def read(source: Source, emit: Emitter) -> None:
     """Report every entry in order."""
     reading = _Reading(emit)
-    for value, line in values(source):
+    for value in values(source, emit):
         for entry in value if isinstance(value, list) else [value]:
-            reading.root(entry, line)
+            reading.root(entry)
 
 
 class _Reading:
@@ -69,55 +69,55 @@ class _Reading:
         self.pairs = Pairs(emit)
         self.responses = 0
 
-    def root(self, value: Any, line: int) -> None:
+    def root(self, value: Any) -> None:
         """An entry, or an object with a list of them."""
         name = next((name for name in LISTS if isinstance(mapping(value).get(name), list)), None)
         for entry in [value] if name is None else value[name]:
-            self.entry(entry, line)
+            self.entry(entry)
 
-    def entry(self, entry: Any, line: int) -> None:
+    def entry(self, entry: Any) -> None:
         """One entry by its role."""
         content = mapping(entry).get("parts")
         role = string(mapping(entry).get("role"))
         if not isinstance(content, list):
-            malformed(self.emit, "an entry without parts", line)
+            malformed(self.emit, "an entry without parts")
             return
         if not all(isinstance(part, dict) for part in content):
-            malformed(self.emit, "a part that is no object", line)
+            malformed(self.emit, "a part that is no object")
             content = [part for part in content if isinstance(part, dict)]
         if role == "model":
-            self._model(entry, content, line)
+            self._model(entry, content)
         elif role in ROLES:
-            self._user(content, line)
+            self._user(content)
         else:
-            unknown_record(self.emit, role, line)
+            unknown_record(self.emit, role)
 
-    def _model(self, entry: dict[str, Any], content: list[Any], line: int) -> None:
+    def _model(self, entry: dict[str, Any], content: list[Any]) -> None:
         self.responses += 1
         key = f"r{self.responses}"
         text = prose(content)
         if text.strip():
-            self.emit.say(text, key=key, line=line)
-        for function in inside(self.emit, content, "functionCall", line):
-            self.pairs.call(function, key=key, line=line)
+            self.emit.say(text, key=key)
+        for function in inside(self.emit, content, "functionCall"):
+            self.pairs.call(function, key=key)
         usage = usage_of(entry.get("usageMetadata"))
         if usage is not None:
             self.emit.usage(usage, key=key)
 
-    def _user(self, content: list[Any], line: int) -> None:
-        answers = list(inside(self.emit, content, "functionResponse", line))
+    def _user(self, content: list[Any]) -> None:
+        answers = list(inside(self.emit, content, "functionResponse"))
         for function in answers:
             name = string(function.get("name")) or ""
-            self.pairs.result(function, outcome_of(name, function.get("response")), line=line)
+            self.pairs.result(function, outcome_of(name, function.get("response")))
         if answers:
             return
         text = prose(content)
         if _SNAPSHOT.match(text):
-            self.emit.boundary("compaction", "state_snapshot", line=line)
+            self.emit.boundary("compaction", "state_snapshot")
         elif text.strip() and not _CONTEXT.match(text):
-            self.emit.turn(text, line=line)
+            self.emit.turn(text)
         elif not text and any("functionCall" not in mapping(part) for part in parts(content)):
-            malformed(self.emit, "a message of a person without text", line)
+            malformed(self.emit, "a message of a person without text")
 
 
 READER: Final = Reader(

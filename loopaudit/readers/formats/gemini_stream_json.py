@@ -46,8 +46,8 @@ def sniff(probe: Probe) -> str | None:
 def read(source: Source, emit: Emitter) -> None:
     """Report every event in file order."""
     stream = _Stream(emit)
-    for record, line in records(source, emit):
-        stream.take(record, line)
+    for record in records(source, emit):
+        stream.take(record, emit.line)
     stream.settle()
 
 

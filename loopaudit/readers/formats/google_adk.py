@@ -98,15 +98,15 @@ def _invocation(query: dict[str, Any]) -> dict[str, Any]:
 def read(source: Source, emit: Emitter) -> None:
     """Report every session."""
     reading = _Reading(emit)
-    for value, line in values(source):
+    for value in values(source, emit):
         if isinstance(value, list) and any(map(_is_query, value[:5])):
-            reading.queries(value, line)
+            reading.queries(value)
             continue
         for root in value if isinstance(value, list) else [value]:
             if isinstance(root, dict):
-                reading.root(root, line)
+                reading.root(root)
             else:
-                not_a_record(emit, line)
+                not_a_record(emit)
 
 
 class _Reading:
@@ -118,28 +118,28 @@ class _Reading:
         self.turns = 0
         self.ids: set[str] = set()
 
-    def root(self, root: dict[str, Any], line: int) -> None:
+    def root(self, root: dict[str, Any]) -> None:
         """Report a session, an event, an evaluation set, or the results of one."""
         cases, results = _get(root, "evalCases"), _get(root, "evalCaseResults")
         if any(map(_is_query, items(root.get("data"))[:5])):
             self.begin(root.get("name"))
-            self.queries(root["data"], line)
+            self.queries(root["data"])
         elif "events" in root or _get(root, "appName") is not None:
-            self.session(root, line)
+            self.session(root)
         elif "author" in root or _get(root, "invocationId") is not None:
-            self.event(root, line)
+            self.event(root)
         elif cases is not None or results is not None:
             listed = cases if cases is not None else results
             if not isinstance(listed, list):
-                malformed(self.emit, "cases that are no list", line)
+                malformed(self.emit, "cases that are no list")
             for case in items(listed):
                 details = _get(case, "sessionDetails")
                 if isinstance(details, dict):
-                    self.session(details, line)
+                    self.session(details)
                 else:
-                    self.case(case, line)
+                    self.case(case)
         else:
-            self.case(root, line)
+            self.case(root)
 
     def begin(self, name: Any) -> None:
         """Begin another conversation."""
@@ -147,44 +147,44 @@ class _Reading:
         self.pairs = Pairs(self.emit)
         self.ids = set()
 
-    def session(self, root: dict[str, Any], line: int) -> None:
+    def session(self, root: dict[str, Any]) -> None:
         """Report a session."""
         events = root.get("events")
         self.begin(root.get("id"))
         if not isinstance(events, list):
-            malformed(self.emit, "a session without events", line)
+            malformed(self.emit, "a session without events")
         for event in items(events):
-            self.event(event, line)
+            self.event(event)
 
-    def event(self, event: Any, line: int) -> None:
+    def event(self, event: Any) -> None:
         """Report an event."""
         author = string(mapping(event).get("author"))
         if author is None:
-            malformed(self.emit, "an event without its author", line)
+            malformed(self.emit, "an event without its author")
             return
         own = string(event.get("id"))
         if event.get("partial") is True:
             return
         if own is not None:
             if own in self.ids:
-                self.emit.copied("repeated_record", "an event of this id stood before", line=line)
+                self.emit.copied("repeated_record", "an event of this id stood before")
                 return
             self.ids.add(own)
-        at = moment(event.get("timestamp"))
+        self.emit.at(time=moment(event.get("timestamp")))
         branch = string(event.get("branch")) or ""
         agent = branch if "." in branch else ""
         actions = mapping(event.get("actions"))
         if actions.get("compaction"):
-            self.emit.boundary("compaction", agent=agent, line=line, at=at)
+            self.emit.boundary("compaction", agent=agent)
             return
         if _get(actions, "rewindBeforeInvocationId"):
-            self.emit.boundary("clear", "rewound", agent=agent, line=line, at=at)
+            self.emit.boundary("clear", "rewound", agent=agent)
             return
         content = event.get("content")
         if content is not None and not isinstance(mapping(content).get("parts"), list):
-            malformed(self.emit, "a content without parts", line)
+            malformed(self.emit, "a content without parts")
         model = string(_get(event, "modelVersion"))
-        self.content(content, author, agent, line, at, model)
+        self.content(content, author, agent, model)
         counts = _get(event, "usageMetadata")
         usage = tokens(
             _get(counts, "promptTokenCount"),
@@ -196,114 +196,110 @@ class _Reading:
         if usage is not None and author != "user":
             self.emit.usage(usage, agent=agent, key=f"e{self.responses}", model=model)
         if event.get("interrupted") is True:
-            self.emit.boundary("interrupt", agent=agent, line=line, at=at)
+            self.emit.boundary("interrupt", agent=agent)
 
-    def content(
-        self, content: Any, author: str, agent: str, line: int, at: str | float | None, model: str | None = None
-    ) -> None:
+    def content(self, content: Any, author: str, agent: str, model: str | None = None) -> None:
         """Report the parts of a content: results, then what its author says and calls."""
         listed = []
         for part in items(mapping(content).get("parts")):
             if isinstance(part, dict) and any(value is not None for value in part.values()):
                 listed.append(part)
             else:
-                malformed(self.emit, "a part without anything in it", line)
+                malformed(self.emit, "a part without anything in it")
         answers = [part for part in listed if _get(part, "functionResponse") is not None]
         for part in answers:
-            self.result(_get(part, "functionResponse"), agent, line, at)
+            self.result(_get(part, "functionResponse"), agent)
         text = prose(listed)
         calls = [part for part in listed if _get(part, "functionCall") is not None]
         if author == "user":
             if text.strip() or (listed and not answers):
                 if not text.strip() and all(not mapping(p) or "text" in p for p in listed):
-                    malformed(self.emit, "a message of a person without text", line)
+                    malformed(self.emit, "a message of a person without text")
                 self.turns += 1
-                self.emit.turn(text, agent=agent, line=line, at=at, id=f"turn {self.turns}")
+                self.emit.turn(text, agent=agent, id=f"turn {self.turns}")
             return
         if not text.strip() and not calls:
             return
         self.responses += 1
         key = f"e{self.responses}"
         if text.strip():
-            self.emit.say(text, agent=agent, key=key, line=line, at=at, model=model)
+            self.emit.say(text, agent=agent, key=key, model=model)
         for part in calls:
-            self.call(_get(part, "functionCall"), key, agent, line, at, model)
+            self.call(_get(part, "functionCall"), key, agent, model)
 
-    def call(
-        self, function: Any, key: str, agent: str, line: int, at: str | float | None, model: str | None = None
-    ) -> None:
+    def call(self, function: Any, key: str, agent: str, model: str | None = None) -> None:
         """Report a ``functionCall``."""
         if isinstance(function, dict):
-            self.pairs.call(function, key=key, agent=agent, line=line, at=at, model=model)
+            self.pairs.call(function, key=key, agent=agent, model=model)
         else:
-            malformed(self.emit, "a functionCall that is no object", line)
+            malformed(self.emit, "a functionCall that is no object")
 
-    def result(self, function: Any, agent: str, line: int, at: str | float | None) -> None:
+    def result(self, function: Any, agent: str) -> None:
         """Report a ``functionResponse``."""
         if isinstance(function, dict):
             outcome = _outcome(string(function.get("name")) or "", function.get("response"))
-            self.pairs.result(function, outcome, agent=agent, line=line, at=at)
+            self.pairs.result(function, outcome, agent=agent)
         else:
-            malformed(self.emit, "a functionResponse that is no object", line)
+            malformed(self.emit, "a functionResponse that is no object")
 
     # -- evaluation sets -----------------------------------------------------------------------
 
-    def case(self, case: Any, line: int) -> None:
+    def case(self, case: Any) -> None:
         """Report a case of an evaluation set."""
         conversation = mapping(case).get("conversation")
         if not isinstance(conversation, list):
             if _get(case, "conversationScenario") is None:
-                malformed(self.emit, "a case without a conversation", line)
+                malformed(self.emit, "a case without a conversation")
             return
         self.begin(_get(case, "evalId"))
         for invocation in conversation:
             if not isinstance(invocation, dict):
-                malformed(self.emit, "an invocation that is no object", line)
+                malformed(self.emit, "an invocation that is no object")
                 continue
-            self.invocation(invocation, line)
+            self.invocation(invocation)
 
-    def queries(self, listed: list[Any], line: int) -> None:
+    def queries(self, listed: list[Any]) -> None:
         """Report the messages of a case as the oldest sets keep it."""
         for query in listed:
             if isinstance(query, dict):
-                self.invocation(_invocation(query), line)
+                self.invocation(_invocation(query))
             else:
-                not_a_record(self.emit, line)
+                not_a_record(self.emit)
 
-    def invocation(self, invocation: dict[str, Any], line: int) -> None:
+    def invocation(self, invocation: dict[str, Any]) -> None:
         """Report a person's message, what the agent did about it, and its answer."""
-        at = moment(_get(invocation, "creationTimestamp")) or None
+        self.emit.at(time=moment(_get(invocation, "creationTimestamp")) or None)
         asked = _get(invocation, "userContent")
         if not isinstance(mapping(asked).get("parts"), list):
-            malformed(self.emit, "an invocation without the user's content", line)
-        self.content(asked, "user", "", line, at)
+            malformed(self.emit, "an invocation without the user's content")
+        self.content(asked, "user", "")
         between = _get(invocation, "intermediateData")
         if between is not None and not isinstance(between, dict):
-            malformed(self.emit, "intermediateData that is no object", line)
+            malformed(self.emit, "intermediateData that is no object")
         for event in items(_get(between, "invocationEvents")):
             author = string(mapping(event).get("author"))
             if author is None or not isinstance(mapping(event.get("content")).get("parts"), list):
-                malformed(self.emit, "an event without its author or content", line)
+                malformed(self.emit, "an event without its author or content")
                 continue
-            self.content(event["content"], author, "", line, at)
-        self.steps(mapping(between), line, at)
-        self.content(_get(invocation, "finalResponse"), "agent", "", line, at)
+            self.content(event["content"], author, "")
+        self.steps(mapping(between))
+        self.content(_get(invocation, "finalResponse"), "agent", "")
 
-    def steps(self, between: dict[str, Any], line: int, at: str | float | None) -> None:
+    def steps(self, between: dict[str, Any]) -> None:
         """Report calls and results of which only two lists were kept: which calls belong together is lost."""
         answers = list(items(_get(between, "toolResponses")))
         for name in ("toolUses", "toolResponses"):
             if not isinstance(_get(between, name), (list, type(None))):
-                malformed(self.emit, f"{name} that are no list", line)
+                malformed(self.emit, f"{name} that are no list")
         for use in items(_get(between, "toolUses")):
             self.responses += 1
-            self.call(use, f"e{self.responses}", "", line, at)
+            self.call(use, f"e{self.responses}", "")
             own = mapping(use).get("id"), mapping(use).get("name")
             place = next((n for n, a in enumerate(answers) if _answers(a, *own)), None)
             if place is not None:
-                self.result(answers.pop(place), "", line, at)
+                self.result(answers.pop(place), "")
         for answer in answers:
-            self.result(answer, "", line, at)
+            self.result(answer, "")
 
 
 def _answers(response: Any, own: Any, name: Any) -> bool:

@@ -74,8 +74,8 @@ def read(source: Source, emit: Emitter) -> None:
     if source.path is not None and is_store(columns_of(source.probe())):
         _store(source.path, emit)
         return
-    for record, line in records(source, emit):
-        reading.take(record, line)
+    for record in records(source, emit):
+        reading.take(record)
 
 
 def is_store(columns: Columns) -> bool:
@@ -96,8 +96,8 @@ def _store(path: Path, emit: Emitter) -> None:
             open_session = session
             emit.session(str(session))
             reading = _Reading(emit)
-        line = number if isinstance(number, int) else 0
-        reading.take({"role": role, "content": decoded(content), "created": created}, line)
+        emit.at(number if isinstance(number, int) else 0)
+        reading.take({"role": role, "content": decoded(content), "created": created})
 
 
 class _Reading:
@@ -109,7 +109,7 @@ class _Reading:
         self.responses = 0
         self.message_id: str | None = None
 
-    def take(self, record: Mapping[str, Any], line: int) -> None:
+    def take(self, record: Mapping[str, Any]) -> None:
         """A header, a session, a message, or an event of a stream."""
         inner = next((record[name] for name in LISTS if name in record), None)
         if inner is not None:
@@ -117,43 +117,43 @@ class _Reading:
             if name is not None:
                 self.emit.session(name)
             if not isinstance(inner, list):
-                malformed(self.emit, "a session without messages", line)
+                malformed(self.emit, "a session without messages")
             for message in items(inner):
-                self._message(mapping(message), line)
+                self._message(mapping(message))
         elif "role" in record or "content" in record:
-            self._message(record, line)
+            self._message(record)
         elif "working_dir" in record:
             pass
         elif record.get("type") == "message":
-            self._message(mapping(record.get("message")), line)
+            self._message(mapping(record.get("message")))
         elif record.get("type") == "complete":
             self._tokens(record)
         elif record.get("type") == "error":
-            self.emit.boundary("end", (string(record.get("error")) or "error")[:200], line=line)
+            self.emit.boundary("end", (string(record.get("error")) or "error")[:200])
         elif record.get("type") != "notification":
-            unknown_record(self.emit, record.get("type"), line)
+            unknown_record(self.emit, record.get("type"))
 
     def _tokens(self, record: Mapping[str, Any]) -> None:
         usage = tokens(record.get("input_tokens"), record.get("output_tokens"))
         if usage is not None:
             self.emit.usage(usage, key="")
 
-    def _message(self, message: Mapping[str, Any], line: int) -> None:
+    def _message(self, message: Mapping[str, Any]) -> None:
         role = string(message.get("role"))
-        at = moment(message.get("created"))
+        self.emit.at(time=moment(message.get("created")))
         if role not in ("user", "assistant"):
-            unknown_record(self.emit, role, line)
+            unknown_record(self.emit, role)
             return
         content = message.get("content")
         blocks = [block for block in items(content) if isinstance(block, dict)]
         if not isinstance(content, list) or len(blocks) < len(content):
-            malformed(self.emit, "a message whose content is no list of blocks", line)
+            malformed(self.emit, "a message whose content is no list of blocks")
         if role == "assistant":
-            self._assistant(message, blocks, line, at)
+            self._assistant(message, blocks)
         else:
-            self._user(message, blocks, line, at)
+            self._user(message, blocks)
 
-    def _assistant(self, message: Mapping[str, Any], blocks: list[dict[str, Any]], line: int, at: Any) -> None:
+    def _assistant(self, message: Mapping[str, Any], blocks: list[dict[str, Any]]) -> None:
         name = string(message.get("id"))
         if name is None or name != self.message_id:
             self.responses += 1
@@ -164,61 +164,61 @@ class _Reading:
             if kind == "text":
                 text = string(block.get("text")) or ""
                 if not isinstance(block.get("text"), str):
-                    malformed(self.emit, "a text block without its text", line)
+                    malformed(self.emit, "a text block without its text")
                 if text.strip():
-                    self.emit.say(text, key=key, line=line, at=at)
+                    self.emit.say(text, key=key)
                 guard = guard_notice(text) if len(blocks) == 1 and text.startswith("I've reached the max") else None
                 if guard is not None:
-                    self.emit.boundary("recorded_guard", guard, line=line, at=at)
+                    self.emit.boundary("recorded_guard", guard)
             elif kind in CALLS:
-                self._call(block, key, line, at)
+                self._call(block, key)
             else:
-                self._other(block, line, at)
+                self._other(block)
 
-    def _other(self, block: Mapping[str, Any], line: int, at: Any) -> None:
+    def _other(self, block: Mapping[str, Any]) -> None:
         kind = string(block.get("type"))
         if kind == "conversationCompacted":
-            self.emit.boundary("compaction", line=line, at=at)
+            self.emit.boundary("compaction")
         elif kind not in SILENT:
-            unknown_record(self.emit, kind, line)
+            unknown_record(self.emit, kind)
 
-    def _call(self, block: Mapping[str, Any], key: str, line: int, at: Any) -> None:
+    def _call(self, block: Mapping[str, Any], key: str) -> None:
         wrapped = mapping(block.get("toolCall"))
         value = mapping(wrapped.get("value"))
         name = string(value.get("name"))
         wrong = "error" in wrapped and wrapped.get("status") == "error"
         if name is None and not wrong:
-            malformed(self.emit, "a call without the name of its tool", line)
+            malformed(self.emit, "a call without the name of its tool")
         arguments = {"error": wrapped["error"]} if wrong else value.get("arguments", {})
         if arguments is not None and not isinstance(arguments, dict):
-            malformed(self.emit, "a call whose arguments are no object", line)
+            malformed(self.emit, "a call whose arguments are no object")
         recorded = string(block.get("id"))
         given = self.fresh.id(recorded)
-        call = self.emit.call(name or "", {} if arguments is None else arguments, id=given, key=key, line=line, at=at)
+        call = self.emit.call(name or "", {} if arguments is None else arguments, id=given, key=key)
         if call is not None and recorded is not None:
             self.ids[recorded] = call.id
 
-    def _user(self, message: Mapping[str, Any], blocks: list[dict[str, Any]], line: int, at: Any) -> None:
+    def _user(self, message: Mapping[str, Any], blocks: list[dict[str, Any]]) -> None:
         texts = []
         answers = 0
         for block in blocks:
             kind = string(block.get("type"))
             if kind == "toolResponse":
                 answers += 1
-                self._result(block, line, at)
+                self._result(block)
             elif kind == "text":
                 texts.append(string(block.get("text")) or "")
             else:
-                self._other(block, line, at)
+                self._other(block)
         if answers or mapping(message.get("metadata")).get("userVisible") is False:
             return
         if not any(texts):
             if not blocks or texts:
-                malformed(self.emit, "a message of a person without text", line)
+                malformed(self.emit, "a message of a person without text")
             return
-        self.emit.turn("\n".join(texts), line=line, at=at)
+        self.emit.turn("\n".join(texts))
 
-    def _result(self, block: Mapping[str, Any], line: int, at: Any) -> None:
+    def _result(self, block: Mapping[str, Any]) -> None:
         wrapped = mapping(block.get("toolResult"))
         recorded = string(block.get("id"))
         value = wrapped.get("value")
@@ -231,7 +231,7 @@ class _Reading:
         elif wrapped.get("status") == "success":
             failed = flag(mapping(value).get("isError")) or False
         else:
-            malformed(self.emit, "a result without a known status", line)
+            malformed(self.emit, "a result without a known status")
         text = content_text(output)
         denied = _DECLINED.match(text) is not None
         self.emit.result(
@@ -239,11 +239,9 @@ class _Reading:
             output,
             failed=True if denied else failed,
             status="denied" if denied else None,
-            line=line,
-            at=at,
         )
         if failed and _REPEATED.search(text[:400]):
-            self.emit.boundary("recorded_guard", text.strip().split("\n", 1)[0][:200], line=line, at=at)
+            self.emit.boundary("recorded_guard", text.strip().split("\n", 1)[0][:200])
 
 
 READER: Final = Reader(

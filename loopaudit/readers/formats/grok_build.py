@@ -45,8 +45,8 @@ def sniff(probe: Probe) -> str | None:
 def read(source: Source, emit: Emitter) -> None:
     """Report everything in file order."""
     reading = _Reading(emit)
-    for record, line in objects(source, emit):
-        reading.record(record, line)
+    for record in objects(source, emit):
+        reading.record(record)
 
 
 class _Reading:
@@ -55,58 +55,56 @@ class _Reading:
         self.pairing = Pairing(emit)
         self.responses = 0
 
-    def record(self, record: Mapping[str, Any], line: int) -> None:
+    def record(self, record: Mapping[str, Any]) -> None:
         """Report a record by its type."""
         kind = string(record.get("type"))
         if kind in ("user", "assistant", "tool_result") and not isinstance(record.get("content"), (str, list)):
-            malformed(self.emit, f"a record of type {kind} without content", line)
+            malformed(self.emit, f"a record of type {kind} without content")
         if kind == "user":
             reason = record.get("synthetic_reason")
             if reason is not None and not isinstance(reason, str):
-                malformed(self.emit, "a reason that is no text", line)
+                malformed(self.emit, "a reason that is no text")
             if reason is None or reason == TYPED:
-                self.emit.turn(content_text(record.get("content")), line=line, is_own=True)
+                self.emit.turn(content_text(record.get("content")), is_own=True)
         elif kind == "assistant":
-            self._response(record, line)
+            self._response(record)
         elif kind == "tool_result":
             if string(record.get("tool_call_id")) is None:
-                malformed(self.emit, "a result without the id of its call", line)
-            self.pairing.answer(record.get("tool_call_id"), record.get("content"), line=line)
+                malformed(self.emit, "a result without the id of its call")
+            self.pairing.answer(record.get("tool_call_id"), record.get("content"))
         elif kind == "backend_tool_call":
-            self._provider(mapping(record.get("kind")), line)
+            self._provider(mapping(record.get("kind")))
         elif kind not in ("system", "reasoning"):
-            unknown_record(self.emit, kind, line)
+            unknown_record(self.emit, kind)
 
-    def _response(self, record: Mapping[str, Any], line: int) -> None:
+    def _response(self, record: Mapping[str, Any]) -> None:
         self.responses += 1
         key = f"r{self.responses}"
         model = string(record.get("model_id"))
         text = content_text(record.get("content"))
         if text.strip():
-            self.emit.say(text, key=key, line=line, model=model)
+            self.emit.say(text, key=key, model=model)
         calls = record.get("tool_calls")
         if calls is not None and not isinstance(calls, list):
-            malformed(self.emit, "calls that are no list", line)
+            malformed(self.emit, "calls that are no list")
         for value in items(calls):
             call = mapping(value)
             if "arguments" not in call:
-                malformed(self.emit, "a call without arguments", line)
-            self.pairing.call(
-                call.get("name"), call.get("arguments", {}), id=call.get("id"), key=key, line=line, model=model
-            )
+                malformed(self.emit, "a call without arguments")
+            self.pairing.call(call.get("name"), call.get("arguments", {}), id=call.get("id"), key=key, model=model)
 
-    def _provider(self, call: Mapping[str, Any], line: int) -> None:
+    def _provider(self, call: Mapping[str, Any]) -> None:
         """A tool that the provider ran before the response was written."""
         own = call.get("id")
         arguments = call.get("action", call.get("input"))
         if arguments is None:
-            malformed(self.emit, "a call without arguments", line)
-        self.pairing.call(call.get("tool_type"), arguments or {}, id=own, key=f"r{self.responses + 1}", line=line)
+            malformed(self.emit, "a call without arguments")
+        self.pairing.call(call.get("tool_type"), arguments or {}, id=own, key=f"r{self.responses + 1}")
         status = string(call.get("status"))
         if status in ("completed", "failed"):
-            self.pairing.answer(own, "", failed=status == "failed", line=line)
+            self.pairing.answer(own, "", failed=status == "failed")
         elif status not in ("in_progress", "searching", "incomplete"):
-            malformed(self.emit, "a call without a known status", line)
+            malformed(self.emit, "a call without a known status")
 
 
 READER: Final = Reader(

@@ -88,8 +88,8 @@ def read(source: Source, emit: Emitter) -> None:
     """Report everything in file order."""
     emit.knows_success()
     wire = _Wire(emit)
-    for record, line in objects(source, emit):
-        wire.take(record, line)
+    for record in objects(source, emit):
+        wire.take(record)
 
 
 class _Wire:
@@ -101,16 +101,16 @@ class _Wire:
         """The agent whose file this is, once the first prompt has told it."""
         self.refused: dict[str, Status] = {}
 
-    def take(self, record: dict[str, Any], line: int) -> None:
+    def take(self, record: dict[str, Any]) -> None:
         """One record, by its type."""
         kind = record.get("type")
-        at = moment(record.get("time"))
+        self.emit.at(time=moment(record.get("time")))
         named = string(record.get("agentId"))
         agent = named if named is not None and named != "main" else self.own or ""
         if kind == "context.append_loop_event":
-            self._event(record.get("event"), agent, line, at)
+            self._event(record.get("event"), agent)
         elif kind == "turn.prompt":
-            self._prompt(record, agent, line, at)
+            self._prompt(record, agent)
         elif kind == "llm.tools_snapshot":
             self.emit.tools(declared_schemas(items(record.get("tools"))))
         elif kind == "permission.record_approval_result":
@@ -119,45 +119,45 @@ class _Wire:
             if call is not None and isinstance(decision, str) and decision in _REFUSED:
                 self.refused[call] = _REFUSED[decision]
         elif kind == "context.apply_compaction":
-            self.emit.boundary("compaction", agent=agent, line=line, at=at)
+            self.emit.boundary("compaction", agent=agent)
         elif kind == "context.clear":
-            self.emit.boundary("clear", agent=agent, line=line, at=at)
+            self.emit.boundary("clear", agent=agent)
         elif kind == "turn.cancel":
-            self.emit.boundary("interrupt", "turn.cancel", agent=agent, line=line, at=at)
+            self.emit.boundary("interrupt", "turn.cancel", agent=agent)
         elif not isinstance(kind, str) or not kind.startswith(SILENT):
-            unknown_record(self.emit, kind, line)
+            unknown_record(self.emit, kind)
 
-    def _prompt(self, record: dict[str, Any], agent: str, line: int, at: str | float | None) -> None:
+    def _prompt(self, record: dict[str, Any], agent: str) -> None:
         origin = mapping(record.get("origin"))
         content = record.get("input")
         if not isinstance(content, (str, list)) or not isinstance(origin.get("kind"), str):
-            malformed(self.emit, "a prompt without its content or its origin", line)
+            malformed(self.emit, "a prompt without its content or its origin")
         by_person = origin.get("kind") != "system_trigger"
         if self.own is None:
             self.own = agent = agent or ("" if by_person else string(origin.get("name")) or SUBAGENT)
         if by_person or agent:
-            self.emit.turn(content_text(content), agent=agent, line=line, at=at, is_own=True)
+            self.emit.turn(content_text(content), agent=agent, is_own=True)
 
-    def _event(self, event: Any, agent: str, line: int, at: str | float | None) -> None:
+    def _event(self, event: Any, agent: str) -> None:
         if not isinstance(event, dict):
-            malformed(self.emit, "a loop event without its content", line)
+            malformed(self.emit, "a loop event without its content")
             return
         kind = string(event.get("type"))
         key = string(event.get("stepUuid")) or "?"
         if kind == "tool.call":
             name, call = string(event.get("name")), string(event.get("toolCallId"))
             if name is None or call is None or "args" not in event or key == "?":
-                malformed(self.emit, "a call without its name, id, arguments or step", line)
-            self.emit.call(name or "", event.get("args"), id=call, key=key, agent=agent, line=line, at=at)
+                malformed(self.emit, "a call without its name, id, arguments or step")
+            self.emit.call(name or "", event.get("args"), id=call, key=key, agent=agent)
         elif kind == "tool.result":
-            self._result(event, agent, line, at)
+            self._result(event, agent)
         elif kind == "content.part":
             part = mapping(event.get("part"))
             sort = string(part.get("type"))
             if sort not in _PARTS or (sort == "text" and not isinstance(part.get("text"), str)):
-                malformed(self.emit, "a part of a message without its content", line)
+                malformed(self.emit, "a part of a message without its content")
             elif sort == "text":
-                self.emit.say(part["text"], agent=agent, key=key, line=line, at=at)
+                self.emit.say(part["text"], agent=agent, key=key)
         elif kind == "step.end":
             usage = mapping(event.get("usage"))
             tokens = Usage(
@@ -169,13 +169,13 @@ class _Wire:
             if tokens != Usage():
                 self.emit.usage(tokens, agent=agent, key=string(event.get("uuid")) or key)
         elif kind not in SILENT_EVENTS:
-            unknown_record(self.emit, kind, line)
+            unknown_record(self.emit, kind)
 
-    def _result(self, event: dict[str, Any], agent: str, line: int, at: str | float | None) -> None:
+    def _result(self, event: dict[str, Any], agent: str) -> None:
         call = string(event.get("toolCallId"))
         result = event.get("result")
         if call is None or result is None:
-            malformed(self.emit, "a result without the id of its call or its content", line)
+            malformed(self.emit, "a result without the id of its call or its content")
         output = result.get("output") if isinstance(result, dict) else result
         failed = bool(flag(mapping(result).get("isError")))
         code = _EXIT.search(content_text(output)[-200:]) if failed else None
@@ -187,8 +187,6 @@ class _Wire:
             status=status,
             exit_code=int(code[1]) if code else None,
             agent=agent,
-            line=line,
-            at=at,
         )
 
 

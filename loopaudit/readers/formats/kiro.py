@@ -56,7 +56,7 @@ def read(source: Source, emit: Emitter) -> None:
     """Report everything in the order of the history."""
     root = source.document()
     if not isinstance(root, dict) or not isinstance(root.get("history"), list):
-        not_a_record(emit, 0)
+        not_a_record(emit)
         return
     emit.session(string(root.get("conversation_id")) or "")
     emit.tools(declared_schemas(list(_tools(root.get("tools")))))
@@ -64,9 +64,10 @@ def read(source: Source, emit: Emitter) -> None:
     for number, entry in enumerate(root["history"], 1):
         pair = _pair(entry)
         if pair is None:
-            not_a_record(emit, 0)
+            not_a_record(emit)
             continue
         _user(emit, pairing, pair[0], number)
+        emit.at()  # a response has no time of its own
         _assistant(emit, pairing, pair[1], number)
 
 
@@ -84,11 +85,11 @@ def _user(emit: Emitter, pairing: Pairing, user: Any, number: int) -> None:
         return
     message = mapping(user)
     content = message.get("content")
-    at = moment(message.get("timestamp"))
+    emit.at(time=moment(message.get("timestamp")))
     if content is None and "content" in message:
         return
     if not isinstance(content, dict) or not content:
-        malformed(emit, "a user's message without its content", 0)
+        malformed(emit, "a user's message without its content")
         return
     for kind, value in content.items():
         body = mapping(value)
@@ -97,26 +98,26 @@ def _user(emit: Emitter, pairing: Pairing, user: Any, number: int) -> None:
         if kind in RESULTS:
             results = body.get("tool_use_results")
             if not isinstance(results, list):
-                malformed(emit, "results of tools that are no list", 0)
+                malformed(emit, "results of tools that are no list")
             for result in items(results):
-                _result(emit, pairing, result, cancelled=kind == "CancelledToolUses", at=at)
+                _result(emit, pairing, result, cancelled=kind == "CancelledToolUses")
         if kind in PROMPTS:
             prompt = body.get("prompt")
             if isinstance(prompt, str):
                 if prompt:
-                    emit.turn(prompt, at=at, id=f"entry {number}")
+                    emit.turn(prompt, id=f"entry {number}")
             elif kind == "Prompt" or prompt is not None:
-                malformed(emit, "a prompt without its text", 0)
+                malformed(emit, "a prompt without its text")
 
 
-def _result(emit: Emitter, pairing: Pairing, value: Any, *, cancelled: bool, at: str | float | None) -> None:
+def _result(emit: Emitter, pairing: Pairing, value: Any, *, cancelled: bool) -> None:
     result = mapping(value)
     if not result:
-        malformed(emit, "the result of a tool that is no object", 0)
+        malformed(emit, "the result of a tool that is no object")
         return
     state = result.get("status")
     if state not in ("Success", "Error"):
-        malformed(emit, "a result without its status", 0)
+        malformed(emit, "a result without its status")
     failed = state == "Error"
     texts, code = [], None
     for block in items(result.get("content")):
@@ -128,7 +129,7 @@ def _result(emit: Emitter, pairing: Pairing, value: Any, *, cancelled: bool, at:
             texts.append(block if isinstance(block, str) else compact(block))
     call = string(result.get("tool_use_id"))
     answer = Answer(call, "\n".join(texts), failed, "cancelled" if failed and cancelled else None, code)
-    pairing.answer_block(answer, at=at)
+    pairing.answer_block(answer)
 
 
 def _exit_code(value: Any) -> int | None:
@@ -141,7 +142,7 @@ def _assistant(emit: Emitter, pairing: Pairing, assistant: Any, number: int) -> 
     if assistant is None:
         return
     if not isinstance(assistant, dict) or not assistant:
-        malformed(emit, "an assistant's message without its content", 0)
+        malformed(emit, "an assistant's message without its content")
         return
     key = f"entry {number}"
     for kind, value in assistant.items():
@@ -153,11 +154,11 @@ def _assistant(emit: Emitter, pairing: Pairing, assistant: Any, number: int) -> 
         if kind == "ToolUse":
             uses = body.get("tool_uses")
             if not isinstance(uses, list):
-                malformed(emit, "calls that are no list", 0)
+                malformed(emit, "calls that are no list")
             for use in map(mapping, items(uses)):
                 name = string(use.get("name"))
                 if name is None or "args" not in use:
-                    malformed(emit, "a call without its name or its arguments", 0)
+                    malformed(emit, "a call without its name or its arguments")
                 call = emit.call(name or "", use.get("args"), id=string(use.get("id")), key=key)
                 if call is not None:
                     calls.append(call)
@@ -166,7 +167,7 @@ def _assistant(emit: Emitter, pairing: Pairing, assistant: Any, number: int) -> 
         if isinstance(text, str) and text:
             emit.say(text, key=key)
         elif kind == "Response" and not isinstance(text, str):
-            malformed(emit, "a response without its text", 0)
+            malformed(emit, "a response without its text")
 
 
 READER = Reader(

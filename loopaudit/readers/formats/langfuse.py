@@ -80,52 +80,52 @@ def _is_observation(value: Any) -> bool:
 def read(source: Source, emit: Emitter) -> None:
     """Put all observations together, and report the conversations in order."""
     spans = []
-    for value, line in values(source):
-        for observation, session in _recorded(value, line, emit):
-            span = _span(observation, session, line, emit)
+    for value in values(source, emit):
+        for observation, session in _recorded(value, emit):
+            span = _span(observation, session, emit)
             if span is not None:
                 spans.append(span)
     emit_spans(emit, spans)
 
 
-def _recorded(value: Any, line: int, emit: Emitter) -> Iterator[tuple[dict[str, Any], str | None]]:
+def _recorded(value: Any, emit: Emitter) -> Iterator[tuple[dict[str, Any], str | None]]:
     """Observations, and the session of the trace around them."""
     for root in value if isinstance(value, list) and value else [value]:
         found = mapping(root)
         trace = mapping(found.get("trace")) or found
         session = string(trace.get("sessionId")) or string(trace.get("session_id"))
         if not found:
-            not_a_record(emit, line)
+            not_a_record(emit)
         for place in (found, trace):
             if "observations" in place and not isinstance(place["observations"], list):
-                malformed(emit, "observations that are no list", line)
+                malformed(emit, "observations that are no list")
         if {"trace", "observations"} & found.keys() and _listed(root) == [root]:
             continue
         for observation in _listed(root) if found else []:
             if isinstance(observation, dict):
                 yield observation, session
             else:
-                malformed(emit, "an observation that is no object", line)
+                malformed(emit, "an observation that is no object")
 
 
 def _either(record: Mapping[str, Any], *names: str) -> Any:
     return next((record[name] for name in names if record.get(name) is not None), None)
 
 
-def _span(record: dict[str, Any], session: str | None, line: int, emit: Emitter) -> Span | None:
+def _span(record: dict[str, Any], session: str | None, emit: Emitter) -> Span | None:
     """One observation; ``None`` where it cannot be one."""
 
     def lost(what: str) -> None:
-        malformed(emit, what, line)
+        malformed(emit, what)
 
     kind = string(record.get("type"))
     if kind not in KINDS:
-        unknown_record(emit, kind, line)
+        unknown_record(emit, kind)
         return None
     own = string(record.get("id"))
     if own is None:
         lost("an observation without its id")
-    span = Span(own or f"line {line}: {id(record)}", str(_either(record, "traceId", "trace_id") or ""), line)
+    span = Span(own or f"line {emit.line}: {id(record)}", str(_either(record, "traceId", "trace_id") or ""), emit.line)
     span.parent = string(_either(record, "parentObservationId", "parent_observation_id"))
     span.conversation = session or string(_either(record, "sessionId", "session_id"))
     span.at = instant(_either(record, "startTime", "start_time"))

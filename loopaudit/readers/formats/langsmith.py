@@ -60,17 +60,23 @@ def _is_run(value: Any) -> bool:
 def read(source: Source, emit: Emitter) -> None:
     """Merge all runs by id, and report the conversations in order."""
     runs: dict[str, tuple[dict[str, Any], int]] = {}
-    for value, line in values(source):
+    for value in values(source, emit):
         for root in value if isinstance(value, list) and value else [value]:
-            for run in _recorded(root, line, emit, 0):
-                _merge(runs, run, line, emit)
-    emit_spans(emit, [span for run, line in runs.values() if (span := _span(run, line, emit)) is not None])
+            for run in _recorded(root, emit, 0):
+                _merge(runs, run, emit)
+    spans = []
+    for run, line in runs.values():
+        emit.at(line)
+        span = _span(run, emit)
+        if span is not None:
+            spans.append(span)
+    emit_spans(emit, spans)
 
 
-def _recorded(value: Any, line: int, emit: Emitter, depth: int) -> Iterator[dict[str, Any]]:
+def _recorded(value: Any, emit: Emitter, depth: int) -> Iterator[dict[str, Any]]:
     """The runs in a value, those inside others included."""
     if not isinstance(value, dict) or not value:
-        not_a_record(emit, line)
+        not_a_record(emit)
         return
     batch = [name for name in ("runs", *_BATCH) if name in value] if "run_type" not in value else []
     if not batch:
@@ -78,33 +84,33 @@ def _recorded(value: Any, line: int, emit: Emitter, depth: int) -> Iterator[dict
     for name in batch or ["child_runs"]:
         inner = value.get(name)
         if (inner is not None or batch) and (not isinstance(inner, list) or depth >= MAX_DEPTH):
-            malformed(emit, "runs that are no list, or nested too deeply", line)
+            malformed(emit, "runs that are no list, or nested too deeply")
             continue
         for run in items(inner):
-            yield from _recorded(run, line, emit, depth + 1)
+            yield from _recorded(run, emit, depth + 1)
 
 
-def _merge(runs: dict[str, tuple[dict[str, Any], int]], run: dict[str, Any], line: int, emit: Emitter) -> None:
+def _merge(runs: dict[str, tuple[dict[str, Any], int]], run: dict[str, Any], emit: Emitter) -> None:
     """Add a run, or what a later record says of it."""
     own = string(run.get("id"))
     if own is None:
-        malformed(emit, "a run without its id", line)
-        own = f"line {line}: {len(runs)}"
+        malformed(emit, "a run without its id")
+        own = f"line {emit.line}: {len(runs)}"
     if own in runs:
         runs[own][0].update({name: value for name, value in run.items() if value is not None})
     else:
-        runs[own] = ({**run, "id": own}, line)
+        runs[own] = ({**run, "id": own}, emit.line)
 
 
-def _span(run: Mapping[str, Any], line: int, emit: Emitter) -> Span | None:
+def _span(run: Mapping[str, Any], emit: Emitter) -> Span | None:
     kind = string(run.get("run_type"))
     if kind is None or kind.lower() not in KINDS:
-        unknown_record(emit, kind, line)
+        unknown_record(emit, kind)
         return None
     path = (string(run.get("dotted_order")) or "").split(".")
     steps = [match for step in path if (match := _ORDER.fullmatch(step))]
     span = Span(
-        str(run["id"]), string(run.get("trace_id")) or (steps[0][8] if steps else ""), line, KINDS[kind.lower()]
+        str(run["id"]), string(run.get("trace_id")) or (steps[0][8] if steps else ""), emit.line, KINDS[kind.lower()]
     )
     span.parent = string(run.get("parent_run_id")) or (steps[-2][8] if len(steps) > 1 else None)
     span.at, span.ended = instant(run.get("start_time")), instant(run.get("end_time"))
@@ -113,7 +119,7 @@ def _span(run: Mapping[str, Any], line: int, emit: Emitter) -> Span | None:
         span.at = f"{year}-{month}-{day}T{hour}:{minute}:{second}.{part}+00:00"
     span.start, span.end = seconds(span.at), seconds(span.ended)
     if span.start is None:
-        malformed(emit, "a run without a time", line)
+        malformed(emit, "a run without a time")
     extra = mapping(from_text(run.get("extra")))
     metadata = mapping(extra.get("metadata"))
     span.conversation = next((name for key in _THREADS if (name := string(metadata.get(key)))), None)
@@ -124,19 +130,19 @@ def _span(run: Mapping[str, Any], line: int, emit: Emitter) -> Span | None:
         span.error = string(error) or "error"
         span.status = status_of(span.error)
     if span.kind == "tool":
-        _tool(span, run, metadata, line, emit)
+        _tool(span, run, metadata, emit)
     elif span.kind == "model":
         _model(span, run, extra, metadata)
     return span
 
 
-def _tool(span: Span, run: Mapping[str, Any], metadata: Mapping[str, Any], line: int, emit: Emitter) -> None:
+def _tool(span: Span, run: Mapping[str, Any], metadata: Mapping[str, Any], emit: Emitter) -> None:
     if not span.name:
-        malformed(emit, "a call without the name of its tool", line)
+        malformed(emit, "a call without the name of its tool")
     span.call_id = string(run.get("tool_call_id")) or string(metadata.get("tool_call_id"))
     for name in ("inputs", "outputs"):
         if not isinstance(run.get(name, {}), (dict, str)) and run[name] is not None:
-            malformed(emit, f"{name} that are no object", line)
+            malformed(emit, f"{name} that are no object")
     if run.get("inputs") is not None:
         span.arguments = run["inputs"]
     outputs = from_text(run.get("outputs"))

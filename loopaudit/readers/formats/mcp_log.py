@@ -83,20 +83,21 @@ def read(source: Source, emit: Emitter) -> None:
     """Report every call with its result."""
     emit.knows_success()
     reading = _Reading(emit)
-    for value, line in values(source):
+    for value in values(source, emit):
         for record in value if isinstance(value, list) and value else [value]:
             found = list(_messages(record))
             for message, at in found:
-                reading.message(message, line, moment(at))
+                emit.at(time=moment(at))
+                reading.message(message)
             if not found:
-                _odd(emit, record, line)
+                _odd(emit, record)
 
 
-def _odd(emit: Emitter, record: Any, line: int) -> None:
+def _odd(emit: Emitter, record: Any) -> None:
     if isinstance(record, dict) and not any(name in record for name in ("jsonrpc", "method", "result", "id")):
-        emit.problem("unknown_record", "a record without a JSON-RPC message", line=line)
+        emit.problem("unknown_record", "a record without a JSON-RPC message")
     else:
-        not_a_record(emit, line)
+        not_a_record(emit)
 
 
 class _Reading:
@@ -113,33 +114,33 @@ class _Reading:
         """Ids of all other requests."""
         self.batches = 0
 
-    def message(self, message: dict[str, Any], line: int, at: str | float | None) -> None:
+    def message(self, message: dict[str, Any]) -> None:
         """Report a message by its method, or by the request that it answers."""
         method = message.get("method")
         own = _id(message.get("id"))
         if "method" in message and not isinstance(method, str):
-            malformed(self.emit, "a method that is no text", line)
+            malformed(self.emit, "a method that is no text")
         elif method == "initialize":
             self.connect()
             self.others.add(own or "")
         elif method == "tools/call":
-            self.call(message, own, line, at)
+            self.call(message, own)
         elif method == "tools/list" and own is not None:
             self.lists.add(own)
         elif method == "notifications/cancelled":
             cancelled = _id(mapping(message.get("params")).get("requestId"))
             if cancelled is None:
-                malformed(self.emit, "a cancellation without its request", line)
+                malformed(self.emit, "a cancellation without its request")
             # It may come too late, or be about a request that is no call.
             call = self.open.pop(cancelled or "", None)
             if call is not None:
-                self.emit.result(call.id, "", status="cancelled", line=line, at=at)
+                self.emit.result(call.id, "", status="cancelled")
         elif method is None and ("result" in message or "error" in message):
-            self.response(message, own, line, at)
+            self.response(message, own)
         elif method is None:
-            malformed(self.emit, "a message that is neither a request nor a response", line)
+            malformed(self.emit, "a message that is neither a request nor a response")
         elif _METHOD.fullmatch(method) is None:
-            unknown_record(self.emit, method, line)
+            unknown_record(self.emit, method)
         elif own is not None:
             self.others.add(own)
 
@@ -152,31 +153,29 @@ class _Reading:
         self.lists = set()
         self.others = set()
 
-    def call(self, message: dict[str, Any], own: str | None, line: int, at: str | float | None) -> None:
+    def call(self, message: dict[str, Any], own: str | None) -> None:
         """Report a request to call a tool."""
         params = message.get("params")
         if own is None or not isinstance(params, dict):
-            malformed(self.emit, "a tools/call without id or params", line)
+            malformed(self.emit, "a tools/call without id or params")
         params = mapping(params)
         arguments = params.get("arguments")
         if arguments is not None and not isinstance(arguments, dict):
-            malformed(self.emit, "arguments that are no object", line)
+            malformed(self.emit, "arguments that are no object")
         if own is not None and own in self.open:
-            self.emit.copied("repeated_call", "a request of this id stood before", line=line)
+            self.emit.copied("repeated_call", "a request of this id stood before")
             return
         if not self.open:
             self.batches += 1
-        call = self.pairing.call(
-            params.get("name"), {} if arguments is None else arguments, key=f"b{self.batches}", line=line, at=at
-        )
+        call = self.pairing.call(params.get("name"), {} if arguments is None else arguments, key=f"b{self.batches}")
         self.used = True
         if own is not None and call is not None:
             self.open[own] = call
 
-    def response(self, message: dict[str, Any], own: str | None, line: int, at: str | float | None) -> None:
+    def response(self, message: dict[str, Any], own: str | None) -> None:
         """Report the response to a call; those to other requests say nothing of one."""
         if own is None:
-            malformed(self.emit, "a response without the id of its request", line)
+            malformed(self.emit, "a response without the id of its request")
             return
         result = mapping(message.get("result"))
         if own in self.lists and isinstance(result.get("tools"), list):
@@ -186,19 +185,19 @@ class _Reading:
         call = self.open.pop(own, None)
         if call is None:
             if own not in self.others:
-                self.emit.result(f"request {own}", content_text(result.get("content")), line=line, at=at)
+                self.emit.result(f"request {own}", content_text(result.get("content")))
             return
         error = message.get("error")
         if error is not None:
             words = string(mapping(error).get("message")) or compact(error)
-            self.emit.result(call.id, words, failed=True, error=words, line=line, at=at)
+            self.emit.result(call.id, words, failed=True, error=words)
             return
         if not isinstance(result.get("content"), list) and "structuredContent" not in result:
-            malformed(self.emit, "a result without content", line)
+            malformed(self.emit, "a result without content")
         shown = content_text(result.get("content"))
         if not shown and "structuredContent" in result:
             shown = compact(result["structuredContent"])
-        self.emit.result(call.id, shown, failed=flag(result.get("isError")) or False, line=line, at=at)
+        self.emit.result(call.id, shown, failed=flag(result.get("isError")) or False)
 
 
 def _id(value: Any) -> str | None:

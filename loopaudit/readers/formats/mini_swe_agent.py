@@ -69,13 +69,13 @@ def read(source: Source, emit: Emitter) -> None:
     names = Names()
     runs: list[tuple[Any, int]]
     single: list[Any] = []
-    for number, (root, line) in enumerate(values(source), 1):
+    for number, root in enumerate(values(source, emit), 1):
         if isinstance(root, dict) and "role" in root and "messages" not in root:
             single.append(root)  # One message a line: a list that somebody took apart.
             continue
-        runs = [(root, line)]
+        runs = [(root, emit.line)]
         if isinstance(root, list) and any(isinstance(entry, dict) and "messages" in entry for entry in root[:50]):
-            runs = [(entry, line) for entry in root]
+            runs = [(entry, emit.line) for entry in root]
         for run, at in runs:
             name = string(mapping(run).get("instance_id"))
             if name is not None or number > 1 or len(runs) > 1:

@@ -39,8 +39,8 @@ def sniff(probe: Probe) -> str | None:
 def read(source: Source, emit: Emitter) -> None:
     """Report every message in file order."""
     reading = _Reading(emit)
-    for record, line in records(source, emit):
-        reading.take(record, line)
+    for record in records(source, emit):
+        reading.take(record)
     reading.settle()
 
 
@@ -54,30 +54,30 @@ class _Reading:
         self.answered: set[str] = set()
         self.responses = 0
 
-    def take(self, record: Mapping[str, Any], line: int) -> None:
+    def take(self, record: Mapping[str, Any]) -> None:
         """One message by its role."""
         role = string(record.get("role"))
-        at = moment(record.get("created_at"))
+        self.emit.at(time=moment(record.get("created_at")))
         if role == "tool":
-            self._plain(record, line, at)
+            self._plain(record)
             return
         if role == "tool_result":
-            self._result(record, line, at)
+            self._result(record)
             return
         self.settle()
         text = content_text(record.get("content"))
         if role == "assistant":
-            self._assistant(record, text, line, at)
+            self._assistant(record, text)
         elif role == "user":
             if not text:
-                malformed(self.emit, "a message of a person without text", line)
-            self.emit.turn(text, line=line, at=at)
+                malformed(self.emit, "a message of a person without text")
+            self.emit.turn(text)
         elif role == "notice":
             guard = guard_notice(text)
             if guard is not None:
-                self.emit.boundary("recorded_guard", guard, line=line, at=at)
+                self.emit.boundary("recorded_guard", guard)
         elif role != "system":
-            unknown_record(self.emit, role, line)
+            unknown_record(self.emit, role)
 
     def settle(self) -> None:
         """Report results that were recorded only as the model saw them."""
@@ -86,18 +86,18 @@ class _Reading:
             self.emit.result(call, output, line=line, at=at)
         self.plain.clear()
 
-    def _assistant(self, record: Mapping[str, Any], text: str, line: int, at: Any) -> None:
+    def _assistant(self, record: Mapping[str, Any], text: str) -> None:
         self.responses += 1
         key = f"r{self.responses}"
         model = string(record.get("model"))
         if text.strip():
-            self.emit.say(text, key=key, line=line, at=at, model=model)
+            self.emit.say(text, key=key, model=model)
         calls = record.get("tool_calls")
         if calls is not None and not isinstance(calls, list):
-            malformed(self.emit, "tool calls that are no list", line)
+            malformed(self.emit, "tool calls that are no list")
         for call in items(calls):
             function = mapping(mapping(call).get("function"))
-            self._call(function.get("name"), function.get("arguments"), mapping(call).get("id"), key, line, at, model)
+            self._call(function.get("name"), function.get("arguments"), mapping(call).get("id"), key, model)
         usage = tokens(
             record.get("input_tokens", record.get("inputTokens")),
             record.get("output_tokens", record.get("outputTokens")),
@@ -105,35 +105,33 @@ class _Reading:
         if usage is not None:
             self.emit.usage(usage, key=key, model=model)
 
-    def _call(
-        self, name: Any, arguments: Any, recorded: Any, key: str | None, line: int, at: Any, model: str | None = None
-    ) -> None:
+    def _call(self, name: Any, arguments: Any, recorded: Any, key: str | None, model: str | None = None) -> None:
         if not isinstance(arguments, (str, dict)):
-            malformed(self.emit, "a call without its arguments", line)
+            malformed(self.emit, "a call without its arguments")
         given = string(recorded)
         if given is not None:
             self.known.add(given)
             self.answered.discard(given)
-        self.emit.call(tool_name(self.emit, name, line), arguments, id=given, key=key, line=line, at=at, model=model)
+        self.emit.call(tool_name(self.emit, name), arguments, id=given, key=key, model=model)
 
-    def _plain(self, record: Mapping[str, Any], line: int, at: Any) -> None:
+    def _plain(self, record: Mapping[str, Any]) -> None:
         call = string(record.get("tool_call_id"))
         if call is None:
-            malformed(self.emit, "a result without the id of its call", line)
-            self.emit.result(None, record.get("content"), line=line, at=at)
+            malformed(self.emit, "a result without the id of its call")
+            self.emit.result(None, record.get("content"))
         elif call in self.answered:
-            self.emit.copied("repeated_result", "the result as the model saw it", line=line)
+            self.emit.copied("repeated_result", "the result as the model saw it")
         else:
-            self.plain[call] = (record.get("content"), line, at)
+            self.plain[call] = (record.get("content"), self.emit.line, self.emit.time)
 
-    def _result(self, record: Mapping[str, Any], line: int, at: Any) -> None:
+    def _result(self, record: Mapping[str, Any]) -> None:
         call = string(record.get("tool_call_id"))
         if call is None:
-            malformed(self.emit, "a result without the id of its call", line)
+            malformed(self.emit, "a result without the id of its call")
         elif call not in self.known:
-            self._call(record.get("tool_name"), record.get("arguments", {}), call, None, line, at)
+            self._call(record.get("tool_name"), record.get("arguments", {}), call, None)
         elif self.plain.pop(call, None) is not None:
-            self.emit.copied("repeated_result", "the result as the model saw it", line=line)
+            self.emit.copied("repeated_result", "the result as the model saw it")
         if call is not None:
             self.answered.add(call)
         found = record.get("result")
@@ -143,7 +141,7 @@ class _Reading:
         code = mapping(found).get("exit_code")
         success = flag(record.get("success"))
         if success is None:
-            malformed(self.emit, "a result without success", line)
+            malformed(self.emit, "a result without success")
         error = string(record.get("error")) or ""
         self.emit.result(
             call,
@@ -152,8 +150,6 @@ class _Reading:
             exit_code=code if isinstance(code, int) and not isinstance(code, bool) else None,
             error=error,
             name=string(record.get("tool_name")) if call is None else None,
-            line=line,
-            at=at,
         )
 
 

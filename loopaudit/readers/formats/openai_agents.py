@@ -66,20 +66,20 @@ def read(source: Source, emit: Emitter) -> None:
     names = Names()
     snapshots = 0
     spans: dict[str, list[tuple[dict[str, Any], int]]] = {}
-    for root, line in values(source):
+    for root in values(source, emit):
         inner = mapping(root).get("data")
         for value in inner if isinstance(inner, list) else root if isinstance(root, list) else [root]:
             if not isinstance(value, dict):
-                not_a_record(emit, line)
+                not_a_record(emit)
             elif "$schemaVersion" in value:
                 snapshots += 1
                 if snapshots > 1:
                     emit.session(names.unique(str(snapshots)))
-                _snapshot(emit, value, line)
+                _snapshot(emit, value)
             elif value.get("object") == "trace.span":
-                spans.setdefault(str(value.get("trace_id")), []).append((value, line))
+                spans.setdefault(str(value.get("trace_id")), []).append((value, emit.line))
             elif value.get("object") != "trace":
-                unknown_record(emit, value.get("object"), line)
+                unknown_record(emit, value.get("object"))
     for trace, listed in spans.items():
         emit.session(names.unique(trace))
         _Trace(emit, listed).report()
@@ -88,16 +88,16 @@ def read(source: Source, emit: Emitter) -> None:
 # -- snapshots -----------------------------------------------------------------------------
 
 
-def _snapshot(emit: Emitter, root: dict[str, Any], line: int) -> None:
+def _snapshot(emit: Emitter, root: dict[str, Any]) -> None:
     reading = Items(emit)
     given = root.get("original_input")
     if isinstance(given, str):
-        reading.report({"role": "user", "content": given}, line)
+        reading.report({"role": "user", "content": given}, emit.line)
     elif isinstance(given, list):
         for item in given:
-            reading.report(item, line)
+            reading.report(item, emit.line)
     else:
-        malformed(emit, "a run state without its input", line)
+        malformed(emit, "a run state without its input")
     responses = [mapping(response) for response in items(root.get("model_responses"))]
     keys: dict[str, int] = {}
     for number, response in enumerate(responses):
@@ -106,24 +106,24 @@ def _snapshot(emit: Emitter, root: dict[str, Any], line: int) -> None:
                 if isinstance(item.get(name), str):
                     keys.setdefault(item[name], number)
     if not isinstance(root.get("generated_items"), list):
-        malformed(emit, "a run state without its items", line)
+        malformed(emit, "a run state without its items")
     paid: set[int] = set()
     for entry in entries(items(root.get("generated_items")), emit):
         kind = string(entry.get("type"))
         item = entry.get("raw_item")
         if kind not in _ITEMS:
             if kind not in _SILENT:
-                unknown_record(emit, kind, line)
+                unknown_record(emit, kind)
             continue
         if not isinstance(item, dict):
-            malformed(emit, "an item without its raw item", line)
+            malformed(emit, "an item without its raw item")
             continue
         number = next(
             (keys[item[n]] for n in ("call_id", "id") if isinstance(item.get(n), str) and item[n] in keys), -1
         )
         is_output = kind in _OUTPUTS
         key = None if is_output or number < 0 else f"r{number}"
-        reading.report(item, line, key=key)
+        reading.report(item, emit.line, key=key)
         if key is not None and number not in paid:
             paid.add(number)
             usage = usage_of(responses[number].get("usage"))
@@ -148,14 +148,15 @@ class _Trace:
     def report(self) -> None:
         """Report the calls and responses of all agents."""
         for span, line in self.spans:
+            self.emit.at(line)
             data = mapping(span.get("span_data"))
             kind = string(data.get("type"))
             if kind == "function":
-                self._function(span, data, line)
+                self._function(span, data)
             elif kind in _MODELS:
-                self._response(span, data, line)
+                self._response(span, data)
             elif kind is None or not data:
-                malformed(self.emit, "a span without span_data", line)
+                malformed(self.emit, "a span without span_data")
 
     def _agent(self, span: dict[str, Any]) -> str:
         """The name of the agent that a span belongs to; empty for agents that no other agent started."""
@@ -171,7 +172,7 @@ class _Trace:
             parent = above.get("parent_id")
         return names[0] if len(names) > 1 else ""
 
-    def _function(self, span: dict[str, Any], data: dict[str, Any], line: int) -> None:
+    def _function(self, span: dict[str, Any], data: dict[str, Any]) -> None:
         parent = str(span.get("parent_id"))
         key = self.responses.get(parent) or str(span.get("id"))
         agent = self._agent(span)
@@ -181,7 +182,6 @@ class _Trace:
             {} if arguments is None else arguments,
             key=key,
             agent=agent,
-            line=line,
             at=moment(span.get("started_at")),
         )
         error = span.get("error")
@@ -194,20 +194,17 @@ class _Trace:
             content_text(output) or words,
             failed=error is not None,
             error=words,
-            line=line,
             at=moment(span.get("ended_at")),
         )
 
-    def _response(self, span: dict[str, Any], data: dict[str, Any], line: int) -> None:
+    def _response(self, span: dict[str, Any], data: dict[str, Any]) -> None:
         key = str(span.get("id"))
         self.responses[str(span.get("parent_id"))] = key
         agent = self._agent(span)
         texts = [mapping(message).get("content") for message in items(data.get("output"))]
         model = string(data.get("model"))
-        at = moment(span.get("started_at"))
-        self.emit.say(
-            "\n".join(filter(None, map(content_text, texts))), agent=agent, key=key, line=line, at=at, model=model
-        )
+        self.emit.at(time=moment(span.get("started_at")))
+        self.emit.say("\n".join(filter(None, map(content_text, texts))), agent=agent, key=key, model=model)
         usage = usage_of(data.get("usage"))
         if usage is not None:
             self.emit.usage(usage, agent=agent, key=key, model=model)

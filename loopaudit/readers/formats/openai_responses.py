@@ -82,12 +82,12 @@ def _parts(value: Any, depth: int = 0) -> list[Any] | None:
 def read(source: Source, emit: Emitter) -> None:
     """Report every item in order."""
     reading = _Reading(emit)
-    for value, line in values(source):
+    for value in values(source, emit):
         if isinstance(value, list) and any(_parts(entry) is not None for entry in value[:50]):
             for entry in value:
-                reading.value(entry, line)
+                reading.value(entry, emit.line)
         else:
-            reading.value(value, line)
+            reading.value(value, emit.line)
 
 
 class _Reading:
@@ -106,10 +106,10 @@ class _Reading:
             return
         found = _parts(value)
         if found is None:
-            not_a_record(self.emit, line)
+            not_a_record(self.emit)
             return
         if not found:
-            self.emit.problem("no_items", "a list or an object without items", line=line)
+            self.emit.problem("no_items", "a list or an object without items")
             return
         self.rows += 1
         response = mapping(mapping(value).get("response")) or mapping(value)

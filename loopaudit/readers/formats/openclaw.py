@@ -47,45 +47,45 @@ def sniff(probe: Probe) -> str | None:
 def read(source: Source, emit: Emitter) -> None:
     """Report every event in file order."""
     waiting = Waiting()
-    for record, line in records(source, emit):
-        _take(emit, waiting, record, line)
+    for record in records(source, emit):
+        _take(emit, waiting, record)
 
 
-def _take(emit: Emitter, waiting: Waiting, record: Mapping[str, Any], line: int) -> None:
+def _take(emit: Emitter, waiting: Waiting, record: Mapping[str, Any]) -> None:
     kind = string(record.get("type"))
     session = string(record.get("sessionKey")) or ""
     agent = session if ":subagent:" in session else ""
-    at = moment(record.get("timestamp"))
+    emit.at(time=moment(record.get("timestamp")))
     match kind:
         case "message.in" | "message.out":
             text = record.get("content")
             if not isinstance(text, str):
-                malformed(emit, "a message without its text", line)
+                malformed(emit, "a message without its text")
                 text = ""
             if kind == "message.in":
-                emit.turn(text, line=line, at=at)
+                emit.turn(text)
             elif text.strip():
-                emit.say(text, line=line, at=at)
+                emit.say(text)
         case "tool.start":
             if "params" in record and not isinstance(record["params"], dict):
-                malformed(emit, "a call whose params are no object", line)
-            name = tool_name(emit, record.get("toolName"), line)
-            call = emit.call(name, record.get("params", {}), agent=agent, line=line, at=at)
+                malformed(emit, "a call whose params are no object")
+            name = tool_name(emit, record.get("toolName"))
+            call = emit.call(name, record.get("params", {}), agent=agent)
             if call is not None:
                 waiting.add(call.id, (agent, name))
         case "tool.end":
             success = flag(record.get("success"))
             error = string(record.get("error")) or ""
             if success is None:
-                malformed(emit, "a result without success", line)
+                malformed(emit, "a result without success")
             output = record.get("result") if "result" in record else error
-            name = tool_name(emit, record.get("toolName"), line)
+            name = tool_name(emit, record.get("toolName"))
             failed = None if success is None else not success
             words = error or None if "result" not in record else ""
             answered = waiting.take((agent, name)) or "no call"
-            emit.result(answered, output, failed=failed, error=words, agent=agent, line=line, at=at)
+            emit.result(answered, output, failed=failed, error=words, agent=agent)
         case _ if kind not in SILENT:
-            unknown_record(emit, kind, line)
+            unknown_record(emit, kind)
 
 
 READER: Final = Reader(

@@ -94,7 +94,7 @@ def sniff(probe: Probe) -> str | None:
 
 def read(source: Source, emit: Emitter) -> None:
     """Report every session in order."""
-    run = _Reading(emit, 0)
+    run = _Reading(emit)
     if source.probe().shape == "directory":
         _store(Path(source.probe().path), source, emit)
         return
@@ -102,20 +102,20 @@ def read(source: Source, emit: Emitter) -> None:
     if source.path is not None and _is_database(columns):
         _database(source.path, columns, emit)
         return
-    for root, line in records(source, emit):
+    for root in records(source, emit):
         messages = root.get("messages")
         if "messages" not in root and "info" not in root:
             if string(root.get("sessionID")) is not None:
                 emit.session(root["sessionID"])
-            run.event(root, line)
+            run.event(root)
             continue
         if not isinstance(messages, list):
-            malformed(emit, "a session without messages", line)
+            malformed(emit, "a session without messages")
             continue
         name = string(mapping(root.get("info")).get("id"))
         if name is not None:
             emit.session(name)
-        reading = _Reading(emit, line)
+        reading = _Reading(emit)
         for message in messages:
             reading.message(message)
 
@@ -124,9 +124,9 @@ def _store(folder: Path, source: Source, emit: Emitter) -> None:
     """Report the sessions of a store in the order in which they began; ids of OpenCode are in the order of time."""
     for session in _names(folder / "message", folders=True):
         emit.session(session)
-        reading = _Reading(emit, 0)
+        reading = _Reading(emit)
         for place, name in enumerate(_names(folder / "message" / session), 1):
-            reading.line = place
+            emit.at(place)
             info = _document(folder / "message" / session / name, source, place)
             if info is None:
                 continue
@@ -155,13 +155,15 @@ def _database(path: Path, columns: Columns, emit: Emitter) -> None:
         "ORDER BY s.time_created, m.session_id, m.time_created, m.id, p.id"
     )
     open_session: Any = None
-    reading = _Reading(emit, 0)
+    reading = _Reading(emit)
     for (session, _), found in groupby(rows(path, query, emit), key=itemgetter(0, 1)):
         if session != open_session:
             open_session = session
             emit.session(str(session))
-            reading = _Reading(emit, 0)
-        reading.line += 1
+            reading = _Reading(emit)
+            number = 0
+        number += 1
+        emit.at(number)
         parts: list[Any] = []
         info: Any = None
         for _, _, data, part in found:
@@ -183,9 +185,9 @@ def _later_messages(path: Path, order: str, emit: Emitter) -> None:
     )
     for session, found in groupby(rows(path, query, emit), key=itemgetter(0)):
         emit.session(str(session))
-        reading = _Reading(emit, 0)
+        reading = _Reading(emit)
         for place, (_, kind, data) in enumerate(found, 1):
-            reading.line = place
+            emit.at(place)
             reading.later(string(kind), mapping(decoded(data)))
 
 
@@ -214,9 +216,8 @@ def _document(path: Path, source: Source, place: int) -> Any:
 
 
 class _Reading:
-    def __init__(self, emit: Emitter, line: int) -> None:
+    def __init__(self, emit: Emitter) -> None:
         self.emit = emit
-        self.line = line
         self.fresh = Fresh()
         self.step = 0
         self.compacting = False
@@ -231,10 +232,10 @@ class _Reading:
         info = mapping(mapping(message).get("info"))
         found = mapping(message).get("parts")
         if not isinstance(found, list):
-            malformed(self.emit, "a message without parts", self.line)
+            malformed(self.emit, "a message without parts")
         parts = [part for part in items(found) if isinstance(part, dict)]
         if len(parts) < len(items(found)):
-            malformed(self.emit, "a part that is no object", self.line)
+            malformed(self.emit, "a part that is no object")
         at = moment(mapping(info.get("time")).get("created"))
         role = string(info.get("role"))
         if role == "user":
@@ -242,7 +243,7 @@ class _Reading:
         elif role == "assistant":
             self._assistant(info, parts, at)
         else:
-            unknown_record(self.emit, role, self.line)
+            unknown_record(self.emit, role)
 
     def _user(self, parts: list[dict[str, Any]], at: Any) -> None:
         texts = []
@@ -253,22 +254,22 @@ class _Reading:
             elif kind == "file":
                 texts.append(f"[file {string(part.get('filename')) or ''}]")
             elif kind == "compaction":
-                self.emit.boundary("compaction", line=self.line, at=at)
+                self.emit.boundary("compaction", at=at)
                 self.compacting = True
             elif kind not in SILENT and kind != "text":
-                unknown_record(self.emit, kind, self.line)
+                unknown_record(self.emit, kind)
         if texts:
-            self.emit.turn("\n".join(texts), line=self.line, at=at)
+            self.emit.turn("\n".join(texts), at=at)
 
     def later(self, kind: str | None, data: Mapping[str, Any]) -> None:
         """One message as later versions keep them: its type beside it, its parts as ``content``."""
         at = moment(mapping(data.get("time")).get("created"))
         if kind == "user":
-            self.emit.turn(self._text(data), line=self.line, at=at)
+            self.emit.turn(self._text(data), at=at)
         elif kind == "assistant":
             content = data.get("content")
             if not isinstance(content, list):
-                malformed(self.emit, "a message without content", self.line)
+                malformed(self.emit, "a message without content")
             self.step += 1
             model = mapping(data.get("model"))
             name = string(model.get("id")) or string(model.get("modelID"))
@@ -278,20 +279,20 @@ class _Reading:
             self._tokens(data.get("tokens"), f"s{self.step}", name)
             self._error(data.get("error"), at)
         elif kind == "compaction":
-            self.emit.boundary("compaction", string(data.get("reason")) or "", line=self.line, at=at)
+            self.emit.boundary("compaction", string(data.get("reason")) or "", at=at)
         elif kind not in LATER_SILENT:
-            unknown_record(self.emit, kind, self.line)
+            unknown_record(self.emit, kind)
 
     def _text(self, part: Mapping[str, Any]) -> str:
         text = part.get("text")
         if not isinstance(text, str):
-            malformed(self.emit, "a text part without its text", self.line)
+            malformed(self.emit, "a text part without its text")
             return ""
         return text
 
     def _assistant(self, info: Mapping[str, Any], parts: list[dict[str, Any]], at: Any) -> None:
         if info.get("summary") is True and not self.compacting:
-            self.emit.boundary("compaction", line=self.line, at=at)
+            self.emit.boundary("compaction", at=at)
         self.compacting = False
         self.step += 1
         model = string(info.get("modelID"))
@@ -309,20 +310,19 @@ class _Reading:
         elif kind == "text":
             text = self._text(part)
             if text.strip():
-                self.emit.say(text, key=key, line=self.line, at=at, model=model)
+                self.emit.say(text, key=key, at=at, model=model)
         elif kind == "tool":
             self._tool(part, key, at, model)
         elif kind == "step-finish":
             return self._tokens(part.get("tokens"), key, model)
         elif kind == "compaction":
-            self.emit.boundary("compaction", line=self.line, at=at)
+            self.emit.boundary("compaction", at=at)
         elif kind not in SILENT:
-            unknown_record(self.emit, kind, self.line)
+            unknown_record(self.emit, kind)
         return False
 
-    def event(self, record: Mapping[str, Any], line: int) -> None:
+    def event(self, record: Mapping[str, Any]) -> None:
         """One event of a run's output."""
-        self.line = line
         self.streams = True
         kind = string(record.get("type"))
         at = moment(record.get("timestamp"))
@@ -330,9 +330,9 @@ class _Reading:
         if kind == "error":
             self._error(record.get("error"), at)
         elif kind not in EVENTS:
-            unknown_record(self.emit, kind, line)
+            unknown_record(self.emit, kind)
         elif not isinstance(part, dict):
-            malformed(self.emit, "an event without its part", line)
+            malformed(self.emit, "an event without its part")
         else:
             self._part(part, EVENTS[kind], at, None)
             if kind != "tool_use":
@@ -341,7 +341,7 @@ class _Reading:
     def _guard(self, at: Any) -> None:
         if self.guarded:
             self.guarded = False
-            self.emit.boundary("recorded_guard", "doom_loop", line=self.line, at=at)
+            self.emit.boundary("recorded_guard", "doom_loop", at=at)
 
     def _tokens(self, value: Any, key: str, model: str | None) -> bool:
         found = mapping(value)
@@ -361,15 +361,15 @@ class _Reading:
     def _error(self, value: Any, at: Any) -> None:
         name = string(mapping(value).get("name"))
         if name == "MessageAbortedError":
-            self.emit.boundary("interrupt", name, line=self.line, at=at)
+            self.emit.boundary("interrupt", name, at=at)
         elif name is not None:
-            self.emit.problem("recorded_error", "a response ended in an error", line=self.line)
+            self.emit.problem("recorded_error", "a response ended in an error")
 
     def _tool(self, part: Mapping[str, Any], key: str, at: Any, model: str | None) -> None:
-        name = tool_name(self.emit, part.get("tool"), self.line)
+        name = tool_name(self.emit, part.get("tool"))
         state = mapping(part.get("state"))
         if not isinstance(state.get("input"), (dict, str)):
-            malformed(self.emit, "a call without its input", self.line)
+            malformed(self.emit, "a call without its input")
         times = mapping(state.get("time"))
         status = string(state.get("status"))
         recorded = string(part.get("callID"))
@@ -379,7 +379,6 @@ class _Reading:
             state.get("input", {}),
             id=self.fresh.id(recorded),
             key=key,
-            line=self.line,
             at=moment(times.get("start")) or at,
             model=model,
         )
@@ -400,15 +399,14 @@ class _Reading:
                 failed=False,
                 status="cancelled" if metadata.get("interrupted") is True else None,
                 exit_code=code if known else None,
-                line=self.line,
                 at=ended,
             )
         elif status == "error":
             error = string(state.get("error")) or ""
-            self.emit.result(call.id, error, failed=True, status=_refusal(error), line=self.line, at=ended)
+            self.emit.result(call.id, error, failed=True, status=_refusal(error), at=ended)
             self.guarded |= "doom_loop" in error
         else:
-            malformed(self.emit, "a tool part without a known status", self.line)
+            malformed(self.emit, "a tool part without a known status")
 
 
 def _older(part: Mapping[str, Any]) -> dict[str, Any]:

@@ -79,8 +79,8 @@ def sniff(probe: Probe) -> str | None:
 def read(source: Source, emit: Emitter) -> None:
     """Report every run in file order."""
     reading = _Reading(emit)
-    for value, line in values(source):
-        reading.root(value, line)
+    for value in values(source, emit):
+        reading.root(value, emit.line)
 
 
 class _Reading:

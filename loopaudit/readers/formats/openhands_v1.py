@@ -69,7 +69,7 @@ def read(source: Source, emit: Emitter) -> None:
         reading.begin(state)
         found = _files(folder / FOLDER, source, emit)
     else:
-        found = records(source, emit)
+        found = ((record, emit.line) for record in records(source, emit))
     for record, line in found:
         reading.take(record, line)
     reading.status(state.get("execution_status"), 0, None)

@@ -73,9 +73,9 @@ def _ids(span: Mapping[str, Any]) -> tuple[str | None, str | None]:
 def read(source: Source, emit: Emitter) -> None:
     """Put all spans together, and report the conversations in order."""
     spans = []
-    for value, line in values(source):
-        for record in _recorded(value, line, emit):
-            span = _span(record, line, emit)
+    for value in values(source, emit):
+        for record in _recorded(value, emit.line, emit):
+            span = _span(record, emit.line, emit)
             if span is not None:
                 spans.append(span)
     emit_spans(emit, spans)

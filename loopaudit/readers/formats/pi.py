@@ -133,8 +133,8 @@ def _blocks(content: bytes) -> list[Block] | None:
 def read(source: Source, emit: Emitter) -> None:
     """Report every entry in file order."""
     reading = _Reading(emit)
-    for entry, line in typed_records(source, emit, line_decoder().decode, Entry):
-        reading.take(entry, line)
+    for entry in typed_records(source, emit, line_decoder().decode, Entry):
+        reading.take(entry, emit.line)
 
 
 class _Reading:

@@ -68,7 +68,7 @@ def read(source: Source, emit: Emitter) -> None:
     names = Names()
     history = _History(emit)
     rows = 0
-    for root, line in values(source):
+    for root in values(source, emit):
         found = False
         for facts, messages in _histories(root):
             found = True
@@ -78,9 +78,9 @@ def read(source: Source, emit: Emitter) -> None:
                 if name is not None or rows > 1:
                     history.begin(names.unique(name or str(rows)))
             for message in messages:
-                history.report(message, line)
+                history.report(message)
         if not found:
-            not_a_record(emit, line)
+            not_a_record(emit)
 
 
 class _History:
@@ -93,40 +93,40 @@ class _History:
         """Begin another conversation."""
         self.pairing.begin(session)
 
-    def report(self, value: Any, line: int) -> None:
+    def report(self, value: Any) -> None:
         """Report one request or response."""
         self.messages += 1
         message = mapping(value)
         kind = string(message.get("kind"))
         if not isinstance(message.get("parts"), list):
-            malformed(self.emit, "a message without parts", line)
+            malformed(self.emit, "a message without parts")
         elif kind == "request":
-            self._request(message, line)
+            self._request(message)
         elif kind == "response":
-            self._response(message, line)
+            self._response(message)
         else:
-            unknown_record(self.emit, kind, line)
+            unknown_record(self.emit, kind)
 
-    def _request(self, message: dict[str, Any], line: int) -> None:
+    def _request(self, message: dict[str, Any]) -> None:
         prompts = []
         at: str | float | None = None
         for part in map(mapping, message["parts"]):
             kind = string(part.get("part_kind"))
             if kind == "user-prompt":
                 if not isinstance(part.get("content"), (str, list)):
-                    malformed(self.emit, "a prompt without content", line)
+                    malformed(self.emit, "a prompt without content")
                 prompts.append(content_text(part.get("content")))
                 at = moment(part.get("timestamp")) or at
             elif kind in _RETURNS or kind == "retry-prompt":
-                self._result(part, kind, line)
+                self._result(part, kind)
             elif kind not in _SILENT:
-                unknown_record(self.emit, kind, line)
+                unknown_record(self.emit, kind)
         if prompts:
-            self.emit.turn("\n".join(prompts), line=line, at=at, id=f"m{self.messages}")
+            self.emit.turn("\n".join(prompts), at=at, id=f"m{self.messages}")
 
-    def _response(self, message: dict[str, Any], line: int) -> None:
+    def _response(self, message: dict[str, Any]) -> None:
         key = f"m{self.messages}"
-        at = moment(message.get("timestamp"))
+        self.emit.at(time=moment(message.get("timestamp")))
         model = string(message.get("model_name"))
         texts = []
         calls = 0
@@ -136,29 +136,27 @@ class _History:
                 calls += 1
                 arguments = part.get("args")
                 if "args" not in part:
-                    malformed(self.emit, "a call without arguments", line)
+                    malformed(self.emit, "a call without arguments")
                 self.pairing.call(
                     part.get("tool_name"),
                     {} if arguments is None else arguments,
                     id=part.get("tool_call_id"),
                     key=key,
-                    line=line,
-                    at=at,
                     model=model,
                 )
             elif kind in _RETURNS:
-                self._result(part, kind, line)
+                self._result(part, kind)
             elif kind == "text":
                 if not isinstance(part.get("content"), str):
-                    malformed(self.emit, "a part of text without text", line)
+                    malformed(self.emit, "a part of text without text")
                 texts.append(content_text(part.get("content")))
             elif kind == "compaction":
-                self.emit.boundary("compaction", line=line, at=at)
+                self.emit.boundary("compaction")
             elif kind not in _SILENT:
-                unknown_record(self.emit, kind, line)
+                unknown_record(self.emit, kind)
         text = "\n".join(filter(None, texts))
         if text or not calls:
-            self.emit.say(text, key=key, line=line, at=at, model=model)
+            self.emit.say(text, key=key, model=model)
         used = mapping(message.get("usage"))
         usage = tokens(
             used.get("input_tokens", used.get("request_tokens")),
@@ -169,13 +167,13 @@ class _History:
         if usage is not None:
             self.emit.usage(usage, key=key, model=model)
 
-    def _result(self, part: dict[str, Any], kind: Any, line: int) -> None:
+    def _result(self, part: dict[str, Any], kind: Any) -> None:
         is_retry = kind == "retry-prompt"
         if is_retry and part.get("tool_name") is None:
-            self.emit.problem("retry_prompt", "the library asked for another answer", line=line)
+            self.emit.problem("retry_prompt", "the library asked for another answer")
             return
         if "content" not in part:
-            malformed(self.emit, "a result without content", line)
+            malformed(self.emit, "a result without content")
         outcome = string(part.get("outcome"))
         self.pairing.answer(
             part.get("tool_call_id"),
@@ -183,7 +181,6 @@ class _History:
             name=part.get("tool_name"),
             failed=is_retry or outcome == "failed" or outcome in _OUTCOMES,
             status=_OUTCOMES.get(outcome) if outcome else None,
-            line=line,
             at=moment(part.get("timestamp")),
         )
 

@@ -45,14 +45,14 @@ def read(source: Source, emit: Emitter) -> None:
     """Take back what was rewound, then report everything in file order."""
     kept: list[tuple[dict[str, Any], int]] = []
     copies = Copies()
-    for record, line in records(source, emit):
+    for record in records(source, emit):
         name = string(record.get("uuid"))
         if copies.seen(name, str(record.get("timestamp")), repr(record)):
-            emit.copied("repeated_record", "the record stood before", line=line)
+            emit.copied("repeated_record", "the record stood before", line=emit.line)
         elif record.get("subtype") == "rewind":
-            _rewind(emit, kept, record, line)
+            _rewind(emit, kept, record, emit.line)
         else:
-            kept.append((record, line))
+            kept.append((record, emit.line))
     reading = _Reading(emit)
     for record, line in kept:
         reading.take(record, line)

@@ -89,18 +89,18 @@ def read(source: Source, emit: Emitter) -> None:
     chat.expect(source.probe().records)
     names = Names()
     number = 0
-    for value, line in values(source):
+    for value in values(source, emit):
         if _is_turn(value):
-            chat.report(value, line)
+            chat.report(value, emit.line)
             continue
         rows = _rows(value)
         if rows is None:
-            not_a_record(emit, line)
+            not_a_record(emit)
             continue
         for row in rows:
             number += 1
             name = names.unique(id_of(row.facts) or str(number))
-            chat.row(row, name, list(_declared(row)), line)
+            chat.row(row, name, list(_declared(row)), emit.line)
 
 
 def _declared(row: Row) -> Iterator[Any]:

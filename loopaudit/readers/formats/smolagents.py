@@ -78,19 +78,19 @@ def read(source: Source, emit: Emitter) -> None:
     reading = _Reading(emit)
     runs = 0
     names = Names()
-    for root, line in values(source):
+    for root in values(source, emit):
         found = _lists(root)
         if not found:
             if isinstance(root, dict):
-                reading.step(root, line)
+                reading.step(root)
             else:
-                not_a_record(emit, line)
+                not_a_record(emit)
         for steps in found:
             runs += 1
             if runs > 1 or len(found) > 1:
                 reading.pairing.begin(names.unique(str(runs)))
             for step in steps:
-                reading.step(step, line)
+                reading.step(step)
 
 
 class _Reading:
@@ -99,80 +99,79 @@ class _Reading:
         self.pairing = Pairing(emit)
         self.steps = 0
 
-    def step(self, step: Any, line: int) -> None:
+    def step(self, step: Any) -> None:
         """Report a step by what it has."""
         self.steps += 1
         if not isinstance(step, dict):
-            malformed(self.emit, "a step that is no object", line)
+            malformed(self.emit, "a step that is no object")
         elif "task" in step:
             task = step["task"]
             if not isinstance(task, str):
-                malformed(self.emit, "a task that is no text", line)
-            self.emit.turn(content_text(task), line=line, id=f"step {self.steps}")
+                malformed(self.emit, "a task that is no text")
+            self.emit.turn(content_text(task), id=f"step {self.steps}")
         elif "plan" in step:
-            self.emit.say(content_text(step["plan"]), key=f"s{self.steps}", line=line)
+            self.emit.say(content_text(step["plan"]), key=f"s{self.steps}")
         elif any(name in step for name in _ACTION):
-            self.action(step, line)
+            self.action(step)
         elif not _SILENT.issuperset(step):
-            self.emit.problem("unknown_record", "a step that is neither a task, a plan nor an action", line=line)
+            self.emit.problem("unknown_record", "a step that is neither a task, a plan nor an action")
 
-    def action(self, step: dict[str, Any], line: int) -> None:
+    def action(self, step: dict[str, Any]) -> None:
         """Report an action step."""
         key = f"s{self.steps}"
         timing = mapping(step.get("timing"))
         at, ended = moment(timing.get("start_time")), moment(timing.get("end_time"))
         listed = step.get("tool_calls")
         if not isinstance(listed, (list, type(None))):
-            malformed(self.emit, "calls that are no list", line)
-        calls = [self.call(entry, key, line, at) for entry in items(listed)]
+            malformed(self.emit, "calls that are no list")
+        calls = [self.call(entry, key, at) for entry in items(listed)]
         code = string(step.get("code_action"))
         if not calls and code is not None:
-            calls = [self.pairing.call(INTERPRETER, code, key=key, line=line, at=at)]
+            calls = [self.pairing.call(INTERPRETER, code, key=key, at=at)]
         text = content_text(step.get("model_output"))
         if text or not calls:
-            self.emit.say(text, key=key, line=line, at=at)
+            self.emit.say(text, key=key, at=at)
         counts = mapping(step.get("token_usage"))
         usage = tokens(counts.get("input_tokens"), counts.get("output_tokens"))
         if usage is not None:
             self.emit.usage(usage, key=key)
-        self.outcome(step, [call for call in calls if call is not None], line, ended)
+        self.outcome(step, [call for call in calls if call is not None], ended)
 
-    def call(self, entry: Any, key: str, line: int, at: str | float | None) -> Any:
+    def call(self, entry: Any, key: str, at: str | float | None) -> Any:
         """Report a call, nested under ``function`` or not."""
         call = mapping(entry)
         function = mapping(call.get("function")) or call
         if "arguments" not in function:
-            malformed(self.emit, "a call without arguments", line)
+            malformed(self.emit, "a call without arguments")
         arguments = function.get("arguments")
         return self.pairing.call(
             function.get("name"),
             {} if arguments is None else arguments,
             id=call.get("id"),
             key=key,
-            line=line,
             at=at,
         )
 
-    def outcome(self, step: dict[str, Any], calls: list[Any], line: int, at: str | float | None) -> None:
+    def outcome(self, step: dict[str, Any], calls: list[Any], at: str | float | None) -> None:
         """Report what a step showed, and whether it failed."""
         error = step.get("error")
         observed = step.get("observations")
         if not isinstance(observed, (str, type(None))):
-            malformed(self.emit, "observations that are no text", line)
+            malformed(self.emit, "observations that are no text")
         if not calls:
             if error:
-                self.emit.problem("failed_step", "a step that failed without a call", line=line)
+                self.emit.problem("failed_step", "a step that failed without a call")
             return
         if observed is None and not error and step.get("action_output") is None:
             if "observations" not in step:
-                malformed(self.emit, "a step without observations", line)
+                malformed(self.emit, "a step without observations")
             return
         words = string(mapping(error).get("message")) or (content_text(error) if error else "")
         shown = content_text(observed) if observed is not None else ""
         if not shown and not words and step.get("action_output") is not None:
             output = step["action_output"]
             shown = output if isinstance(output, str) else compact(output)
-        self.emit.result(calls[-1].id, shown or words, failed=bool(error), error=words, line=line, at=at)
+        self.emit.result(calls[-1].id, shown or words, failed=bool(error), error=words, at=at)
 
 
 READER: Final = Reader(

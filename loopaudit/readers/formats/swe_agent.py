@@ -50,14 +50,14 @@ def sniff(probe: Probe) -> str | None:
 def read(source: Source, emit: Emitter) -> None:
     """Report every run."""
     names = Names()
-    for number, (root, line) in enumerate(values(source), 1):
+    for number, root in enumerate(values(source, emit), 1):
         if not isinstance(root, dict) or not ("trajectory" in root or "history" in root):
-            not_a_record(emit, line)
+            not_a_record(emit, emit.line)
             continue
         name = string(root.get("instance_id"))
         if name is not None or number > 1:
             emit.session(names.unique(name or str(number)))
-        _Run(emit, line).report(root)
+        _Run(emit, emit.line).report(root)
 
 
 class _Run:

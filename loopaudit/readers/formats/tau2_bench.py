@@ -68,22 +68,22 @@ def _is_simulation(value: Any) -> bool:
 def read(source: Source, emit: Emitter) -> None:
     """Report every simulation in file order."""
     names = Names()
-    for root, line in values(source):
+    for root in values(source, emit):
         listed = root.get("simulations", [root]) if isinstance(root, dict) else root
         if not isinstance(listed, list):
-            malformed(emit, "simulations that are no list", line)
+            malformed(emit, "simulations that are no list")
             continue
         model = string(mapping(mapping(mapping(root).get("info")).get("agent_info")).get("llm"))
         for row in listed:
             if not isinstance(row, dict):
-                not_a_record(emit, line)
+                not_a_record(emit)
             elif "ticks" in row and not row.get("messages"):
-                emit.problem("unknown_record", "a voice simulation, which has no messages", line=line)
+                emit.problem("unknown_record", "a voice simulation, which has no messages")
             elif not isinstance(row.get("messages"), list):
-                malformed(emit, "a simulation without messages", line)
+                malformed(emit, "a simulation without messages")
             else:
                 emit.session(names.unique(_name(row)))
-                _Simulation(emit, line, model).report(row)
+                _Simulation(emit, model).report(row)
 
 
 def _name(row: dict[str, Any]) -> str:
@@ -93,9 +93,8 @@ def _name(row: dict[str, Any]) -> str:
 
 
 class _Simulation:
-    def __init__(self, emit: Emitter, line: int, model: str | None) -> None:
+    def __init__(self, emit: Emitter, model: str | None) -> None:
         self.emit = emit
-        self.line = line
         self.model = model
         self.pairing = Pairing(emit)
 
@@ -115,24 +114,24 @@ class _Simulation:
                 for result in inner if isinstance(inner, list) else [message]:
                     self._result(result)
             elif role != "system":
-                unknown_record(self.emit, role, self.line)
+                unknown_record(self.emit, role)
         end = row.get("termination_reason")
         if isinstance(end, str) and end:
-            self.emit.boundary("end", end, line=self.line, at=moment(row.get("end_time")))
+            self.emit.boundary("end", end, at=moment(row.get("end_time")))
 
     def _person(self, message: dict[str, Any], number: int) -> None:
         content = message.get("content")
         if not isinstance(content, (str, list)):
-            malformed(self.emit, "a user's message without words or calls", self.line)
+            malformed(self.emit, "a user's message without words or calls")
             return
-        self.emit.turn(content_text(content), line=self.line, at=moment(message.get("timestamp")), id=f"m{number}")
+        self.emit.turn(content_text(content), at=moment(message.get("timestamp")), id=f"m{number}")
 
     def _response(self, message: dict[str, Any], key: str, agent: str) -> None:
         at = moment(message.get("timestamp"))
         model = None if agent else self.model
         calls = calls_of(message)
         if message.get("tool_calls") and not calls:
-            malformed(self.emit, "calls that are no list", self.line)
+            malformed(self.emit, "calls that are no list")
         for call in calls:
             self.pairing.call(
                 call.function.name,
@@ -140,13 +139,12 @@ class _Simulation:
                 id=call.id,
                 key=key,
                 agent=agent,
-                line=self.line,
                 at=at,
                 model=model,
             )
         text = content_text(message.get("content"))
         if text or not calls:
-            self.emit.say(text, agent=agent, key=key, line=self.line, at=at, model=model)
+            self.emit.say(text, agent=agent, key=key, at=at, model=model)
         usage = usage_of(message.get("usage"))
         if usage is not None and not agent:
             self.emit.usage(usage, agent=agent, key=key, model=model)
@@ -154,13 +152,11 @@ class _Simulation:
     def _result(self, value: Any) -> None:
         result = mapping(value)
         if not result:
-            malformed(self.emit, "a result that is no object", self.line)
+            malformed(self.emit, "a result that is no object")
             return
         own = result.get("id", result.get("tool_call_id"))
         error = flag(result.get("error"))
-        self.pairing.answer(
-            own, result.get("content"), failed=error, line=self.line, at=moment(result.get("timestamp"))
-        )
+        self.pairing.answer(own, result.get("content"), failed=error, at=moment(result.get("timestamp")))
 
 
 READER: Final = Reader(

@@ -100,17 +100,17 @@ def read(source: Source, emit: Emitter) -> None:
     number = 0
     before: list[Any] = []
     chats[False].expect(sample(source.probe())[0])
-    for value, line in values(source):
+    for value in values(source, emit):
         if _is_annotated(value):
             number += 1
-            _annotated(emit, value, names.unique(str(value.get("question_ID") or number)), line)
+            _annotated(emit, value, names.unique(str(value.get("question_ID") or number)))
             continue
         if is_message(value):
-            chats[value.get("role") == "ai"].report(value, line)
+            chats[value.get("role") == "ai"].report(value, emit.line)
             continue
         rows = rows_of(value)
         if rows is None:
-            not_a_record(emit, line)
+            not_a_record(emit)
             continue
         for row in rows:
             response = response_of(row.facts) if row.facts else None
@@ -119,10 +119,10 @@ def read(source: Source, emit: Emitter) -> None:
             if response is not None and 0 < len(before) <= len(row.messages) and _same(before, row.messages):
                 # A log of requests, each with all messages so far.
                 for message in messages[len(before) :]:
-                    chat.report(message, line)
+                    chat.report(message, emit.line)
             else:
                 number += 1
-                chat.row(Row(row.facts, messages), names.unique(id_of(row.facts) or str(number)), line=line)
+                chat.row(Row(row.facts, messages), names.unique(id_of(row.facts) or str(number)), line=emit.line)
             before = messages if response is not None else []
 
 
@@ -131,17 +131,17 @@ def _same(before: list[Any], messages: list[Any]) -> bool:
     return before[:-1] == messages[: len(before) - 1]
 
 
-def _annotated(emit: Emitter, row: dict[str, Any], session: str, line: int) -> None:
+def _annotated(emit: Emitter, row: dict[str, Any], session: str) -> None:
     emit.session(session)
     for number, message in enumerate(row["history"], 1):
         role = message.get("role") if isinstance(message, dict) else None
         if not isinstance(role, str) or not isinstance(message.get("content"), str):
-            malformed(emit, "a message without role or text", line)
+            malformed(emit, "a message without role or text")
         elif role in ("user", "human"):
-            emit.turn(message["content"], line=line, id=f"m{number}")
+            emit.turn(message["content"], id=f"m{number}")
         elif role != "system":
             agent = "" if role == "assistant" else role.partition(" (")[0]
-            emit.say(message["content"], agent=agent, key=f"m{number}", line=line)
+            emit.say(message["content"], agent=agent, key=f"m{number}")
 
 
 READER: Final = Reader(

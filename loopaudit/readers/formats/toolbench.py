@@ -44,14 +44,14 @@ def read(source: Source, emit: Emitter) -> None:
     """Report every document."""
     emit.knows_success()
     several = 0
-    for root, line in records(source, emit):
+    for root in records(source, emit):
         tree = mapping(root.get("tree")).get("tree")
         answer = mapping(root.get("answer_generation"))
         if not isinstance(tree, dict):
             if "answer_generation" in root or "tree" in root:
-                malformed(emit, "an answer without its tree", line)
+                malformed(emit, "an answer without its tree")
             else:
-                not_a_record(emit, line)
+                not_a_record(emit)
             continue
         several += 1
         if several > 1:
@@ -59,16 +59,16 @@ def read(source: Source, emit: Emitter) -> None:
         emit.tools(declared_schemas(items(answer.get("function"))))
         query = string(answer.get("query"))
         if query is None:
-            malformed(emit, "an answer without its query", line)
+            malformed(emit, "an answer without its query")
         else:
-            emit.turn(query, line=line)
-        _walk(tree, line, emit)
+            emit.turn(query)
+        _walk(tree, emit)
         end = string(answer.get("finish_type"))
         if end is not None:
-            emit.boundary("end", end, line=line)
+            emit.boundary("end", end)
 
 
-def _walk(tree: dict[str, Any], line: int, emit: Emitter) -> None:
+def _walk(tree: dict[str, Any], emit: Emitter) -> None:
     """Report the nodes in the order in which they were tried."""
     waiting: list[tuple[Any, str, int, bool]] = [(tree, "", 0, False)]
     responses = 0
@@ -78,31 +78,31 @@ def _walk(tree: dict[str, Any], line: int, emit: Emitter) -> None:
         kind = node.get("node_type")
         text = node.get("description")
         if kind not in KINDS or depth > MAX_DEPTH:
-            unknown_record(emit, kind, line)
+            unknown_record(emit, kind)
             continue
         if is_back:
-            emit.boundary("clear", "the search went back", line=line)
+            emit.boundary("clear", "the search went back")
         if not isinstance(text, str):
-            malformed(emit, "a node without its description", line)
+            malformed(emit, "a node without its description")
             text = ""
         if kind == "Thought":
             responses += 1
-            emit.say(text, key=f"r{responses}", line=line)
+            emit.say(text, key=f"r{responses}")
         elif kind == "Action":
             action = text
         elif action:
             responses += 1
-            call = emit.call(action, text, key=f"a{responses}", line=line)
+            call = emit.call(action, text, key=f"a{responses}")
             code = node.get("observation_code")
             if call is not None and "observation" in node:
                 known = isinstance(code, int) and not isinstance(code, bool)
                 if not known:
-                    malformed(emit, "a result without its code", line)
-                emit.result(call.id, node["observation"], failed=code not in SUCCEEDED if known else None, line=line)
+                    malformed(emit, "a result without its code")
+                emit.result(call.id, node["observation"], failed=code not in SUCCEEDED if known else None)
             action = ""
         below = node.get("children", [])
         if not isinstance(below, list):
-            malformed(emit, "children that are no list", line)
+            malformed(emit, "children that are no list")
         children = items(below)
         waiting += [(child, action, depth + 1, bool(n)) for n, child in reversed(list(enumerate(children)))]
 

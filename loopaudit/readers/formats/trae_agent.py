@@ -42,19 +42,18 @@ def read(source: Source, emit: Emitter) -> None:
     """Report every trajectory."""
     emit.knows_success()
     names = Names()
-    for number, (root, line) in enumerate(values(source), 1):
+    for number, root in enumerate(values(source, emit), 1):
         if not isinstance(root, dict) or not ("llm_interactions" in root or "agent_steps" in root):
-            not_a_record(emit, line)
+            not_a_record(emit)
             continue
         if number > 1:
             emit.session(names.unique(str(number)))
-        _Run(emit, line).report(root)
+        _Run(emit).report(root)
 
 
 class _Run:
-    def __init__(self, emit: Emitter, line: int) -> None:
+    def __init__(self, emit: Emitter) -> None:
         self.emit = emit
-        self.line = line
         self.pairing = Pairing(emit)
         self.responses = 0
         self.results: dict[str, list[dict[str, Any]]] = {}
@@ -65,13 +64,13 @@ class _Run:
         started = moment(root.get("start_time"))
         task = root.get("task")
         if isinstance(task, str):
-            self.emit.turn(task, line=self.line, at=started, id="task")
+            self.emit.turn(task, at=started, id="task")
         elif "task" in root:
-            malformed(self.emit, "a task that is no text", self.line)
+            malformed(self.emit, "a task that is no text")
         interactions, steps = root.get("llm_interactions"), root.get("agent_steps")
         for name, listed in (("llm_interactions", interactions), ("agent_steps", steps)):
             if name in root and not isinstance(listed, list):
-                malformed(self.emit, f"{name} that are no list", self.line)
+                malformed(self.emit, f"{name} that are no list")
         for step in items(steps):
             self.collect(step)
         if items(interactions):
@@ -90,15 +89,15 @@ class _Run:
     def collect(self, step: Any) -> None:
         """Keep the results of a step."""
         if not isinstance(step, dict):
-            malformed(self.emit, "a step that is no object", self.line)
+            malformed(self.emit, "a step that is no object")
             return
         listed = step.get("tool_results")
         if not isinstance(listed, (list, type(None))):
-            malformed(self.emit, "results that are no list", self.line)
+            malformed(self.emit, "results that are no list")
         for entry in items(listed):
             own = string(mapping(entry).get("call_id"))
             if own is None:
-                malformed(self.emit, "a result without the id of its call", self.line)
+                malformed(self.emit, "a result without the id of its call")
             self.results.setdefault(own or "", []).append(mapping(entry))
 
     def step(self, step: dict[str, Any], model: str | None) -> None:
@@ -116,19 +115,19 @@ class _Run:
     def response(self, value: Any, at: str | float | None, model: str | None) -> None:
         """Report a response, and the results of its calls."""
         if not isinstance(value, dict):
-            malformed(self.emit, "an interaction without its response", self.line)
+            malformed(self.emit, "an interaction without its response")
             return
         self.responses += 1
         key = f"r{self.responses}"
         model = string(value.get("model")) or model
         listed = value.get("tool_calls")
         if not isinstance(listed, (list, type(None))):
-            malformed(self.emit, "calls that are no list", self.line)
+            malformed(self.emit, "calls that are no list")
         asked = []
         for entry in items(listed):
             call = mapping(entry)
             if "arguments" not in call:
-                malformed(self.emit, "a call without arguments", self.line)
+                malformed(self.emit, "a call without arguments")
             own = call.get("call_id", call.get("id"))
             arguments = call.get("arguments")
             self.pairing.call(
@@ -136,14 +135,13 @@ class _Run:
                 {} if arguments is None else arguments,
                 id=own,
                 key=key,
-                line=self.line,
                 at=at,
                 model=model,
             )
             asked.append(own)
         text = content_text(value.get("content"))
         if text or not asked:
-            self.emit.say(text, key=key, line=self.line, at=at, model=model)
+            self.emit.say(text, key=key, at=at, model=model)
         counts = mapping(value.get("usage"))
         usage = tokens(
             counts.get("input_tokens"),
@@ -169,16 +167,13 @@ class _Run:
             name=result.get("name"),
             failed=not success if success is not None else True if error else None,
             error=error or "",
-            line=self.line,
         )
 
     def end(self, root: dict[str, Any]) -> None:
         """Report how the run ended, where it says so."""
         success = flag(root.get("success"))
         if success is not None:
-            self.emit.boundary(
-                "end", "success" if success else "no success", line=self.line, at=moment(root.get("end_time"))
-            )
+            self.emit.boundary("end", "success" if success else "no success", at=moment(root.get("end_time")))
 
 
 READER: Final = Reader(

@@ -72,13 +72,13 @@ def read(source: Source, emit: Emitter) -> None:
     names = Names()
     chat = _Chat(emit)
     reported = 0
-    for value, line in values(source):
+    for value in values(source, emit):
         if is_message(value):
-            chat.report(value, line)
+            chat.report(value)
             continue
         rows = rows_of(value)
         if rows is None:
-            not_a_record(emit, line)
+            not_a_record(emit)
             continue
         for row in rows:
             reported += 1
@@ -86,9 +86,9 @@ def read(source: Source, emit: Emitter) -> None:
             if name is not None or reported > 1:
                 chat.begin(names.unique(name or str(reported)))
             if not row.messages:
-                malformed(emit, "an entry that is no chat", line)
+                malformed(emit, "an entry that is no chat")
             for message in row.messages:
-                chat.report(message, line)
+                chat.report(message)
 
 
 class _Chat:
@@ -103,35 +103,35 @@ class _Chat:
         self.pairing.begin(session)
         self.messages = 0
 
-    def report(self, message: Any, line: int) -> None:
+    def report(self, message: Any) -> None:
         """Report one message."""
         self.messages += 1
         role = mapping(message).get("role")
         if role == "user":
-            self._person(message, line)
+            self._person(message)
         elif role == "assistant":
-            self._response(message, line)
+            self._response(message)
         elif role == "tool":
             content = message.get("content")
             if not isinstance(content, list):
-                malformed(self.emit, "results of tools that are no list", line)
+                malformed(self.emit, "results of tools that are no list")
             for part in content if isinstance(content, list) else ():
-                self._part(part, None, line)
+                self._part(part, None)
         elif role not in ("system", "data"):
             if role is None:
-                malformed(self.emit, "a message without a role", line)
+                malformed(self.emit, "a message without a role")
             else:
-                unknown_record(self.emit, role, line)
+                unknown_record(self.emit, role)
 
-    def _person(self, message: dict[str, Any], line: int) -> None:
+    def _person(self, message: dict[str, Any]) -> None:
         parts = message.get("parts", message.get("content"))
         text = parts if isinstance(parts, str) else "\n".join(filter(None, map(_typed, _list(parts))))
         if not text and not _list(parts):
-            malformed(self.emit, "a user's message without parts", line)
+            malformed(self.emit, "a user's message without parts")
             return
-        self.emit.turn(text, line=line, at=_at(message), id=f"m{self.messages}")
+        self.emit.turn(text, at=_at(message), id=f"m{self.messages}")
 
-    def _response(self, message: dict[str, Any], line: int) -> None:
+    def _response(self, message: dict[str, Any]) -> None:
         self.steps += 1
         at = _at(message)
         parts = message.get("parts")
@@ -141,94 +141,92 @@ class _Chat:
         if isinstance(parts, str) and "parts" not in message:
             parts = [{"type": "text", "text": parts}] if parts else []
         if not isinstance(parts, list):
-            malformed(self.emit, "a message without parts", line)
+            malformed(self.emit, "a message without parts")
             parts = []
         first = self.steps
         for number, part in enumerate(parts):
             if mapping(part).get("type") == "step-start":
                 self.steps += bool(number)
             else:
-                self._part(part, at, line)
+                self._part(part, at)
         if "parts" not in message and calls_apart is not None:
             if not isinstance(calls_apart, list):
-                malformed(self.emit, "toolInvocations that are no list", line)
+                malformed(self.emit, "toolInvocations that are no list")
             for invocation in _list(calls_apart):
-                self._invocation(invocation, at, line)
+                self._invocation(invocation, at)
         usage = usage_of(_usage(message))
         if usage is not None:
             self.emit.usage(usage, key=f"s{first}")
 
-    def _part(self, value: Any, at: str | float | None, line: int) -> None:
+    def _part(self, value: Any, at: str | float | None) -> None:
         part = mapping(value)
         kind = part.get("type")
         if not isinstance(kind, str):
-            malformed(self.emit, "a part without a type", line)
+            malformed(self.emit, "a part without a type")
         elif kind == "text":
             text = part.get("text")
             if not isinstance(text, str):
-                malformed(self.emit, "a part of text without text", line)
+                malformed(self.emit, "a part of text without text")
             elif text:
-                self.emit.say(text, key=f"s{self.steps}", line=line, at=at)
+                self.emit.say(text, key=f"s{self.steps}", at=at)
         elif kind == "tool-invocation":
-            self._invocation(part.get("toolInvocation"), at, line)
+            self._invocation(part.get("toolInvocation"), at)
         elif kind == "tool-call":
-            self._call(part, part.get("toolName"), part.get("input", part.get("args")), at, line)
+            self._call(part, part.get("toolName"), part.get("input", part.get("args")), at)
         elif kind == "tool-result":
-            self._result(part, line)
+            self._result(part)
         elif kind == "dynamic-tool" or (kind.startswith("tool-") and not kind.startswith("tool-approval-")):
-            self._tool(part, part.get("toolName") if kind == "dynamic-tool" else kind[len("tool-") :], at, line)
+            self._tool(part, part.get("toolName") if kind == "dynamic-tool" else kind[len("tool-") :], at)
         elif kind not in ("file", "image") and not kind.startswith(_SILENT):
-            unknown_record(self.emit, kind, line)
+            unknown_record(self.emit, kind)
 
-    def _call(self, part: dict[str, Any], name: Any, arguments: Any, at: str | float | None, line: int) -> bool:
+    def _call(self, part: dict[str, Any], name: Any, arguments: Any, at: str | float | None) -> bool:
         """Report a call; false where it is a copy."""
         key = f"s{self.steps}"
         own = part.get("toolCallId")
         if arguments is None and "rawInput" in part:
             arguments = part["rawInput"]
-        return self.pairing.call(name, arguments, id=own, key=key, line=line, at=at) is not None
+        return self.pairing.call(name, arguments, id=own, key=key, at=at) is not None
 
-    def _tool(self, part: dict[str, Any], name: Any, at: str | float | None, line: int) -> None:
+    def _tool(self, part: dict[str, Any], name: Any, at: str | float | None) -> None:
         """A UI message's tool part: the call, and its result if its state tells one."""
-        if not self._call(part, name, part.get("input"), at, line):
+        if not self._call(part, name, part.get("input"), at):
             return
         state, own = string(part.get("state")), part.get("toolCallId")
         if state == "output-available":
             if part.get("preliminary") is not True:
-                self.pairing.answer(own, value_text(part.get("output")), name=name, failed=False, line=line)
+                self.pairing.answer(own, value_text(part.get("output")), name=name, failed=False)
         elif state == "output-error":
-            self.pairing.answer(own, content_text(part.get("errorText")), name=name, failed=True, line=line)
+            self.pairing.answer(own, content_text(part.get("errorText")), name=name, failed=True)
         elif state == "output-denied":
             reason = string(mapping(part.get("approval")).get("reason")) or ""
-            self.pairing.answer(own, reason, name=name, failed=True, status="denied", line=line)
+            self.pairing.answer(own, reason, name=name, failed=True, status="denied")
         elif state not in _OPEN:
-            malformed(self.emit, "a tool part without a known state", line)
+            malformed(self.emit, "a tool part without a known state")
 
-    def _invocation(self, value: Any, at: str | float | None, line: int) -> None:
+    def _invocation(self, value: Any, at: str | float | None) -> None:
         """A tool invocation of version 4."""
         part = mapping(value)
         if not part:
-            malformed(self.emit, "a tool invocation that is no object", line)
+            malformed(self.emit, "a tool invocation that is no object")
             return
         if isinstance(part.get("step"), int):
             self.steps += 1 if part["step"] != getattr(self, "_step", part["step"]) else 0
             self._step = part["step"]
-        if not self._call(part, part.get("toolName"), part.get("args"), at, line):
+        if not self._call(part, part.get("toolName"), part.get("args"), at):
             return
         if part.get("state") == "result" or "result" in part:
-            self.pairing.answer(
-                part.get("toolCallId"), value_text(part.get("result")), name=part.get("toolName"), line=line
-            )
+            self.pairing.answer(part.get("toolCallId"), value_text(part.get("result")), name=part.get("toolName"))
         elif string(part.get("state")) not in _OPEN_V4:
-            malformed(self.emit, "a tool invocation without a known state", line)
+            malformed(self.emit, "a tool invocation without a known state")
 
-    def _result(self, part: dict[str, Any], line: int) -> None:
+    def _result(self, part: dict[str, Any]) -> None:
         """A result of a model message; up to version 4 ``result`` and ``isError`` stand in the place of ``output``."""
         output = part.get("output", part.get("result"))
         failed: bool | None = part["isError"] if isinstance(part.get("isError"), bool) else None
         status: Status | None = None
         if "output" not in part and "result" not in part:
-            malformed(self.emit, "a result without its output", line)
+            malformed(self.emit, "a result without its output")
         if "output" in part and isinstance(output, dict) and "type" in output:
             kind = output["type"]
             failed = kind in ("error-text", "error-json", "execution-denied")
@@ -240,7 +238,6 @@ class _Chat:
             name=part.get("toolName"),
             failed=failed,
             status=status,
-            line=line,
         )
 
 

@@ -73,31 +73,32 @@ def read(source: Source, emit: Emitter) -> None:
     """Report every session."""
     names = Names()
     changed: _Changes | None = None
-    for root, line in values(source):
+    for root in values(source, emit):
         if isinstance(root, dict) and isinstance(root.get("kind"), int) and "requests" not in root:
             changed = changed or _Changes(emit)
-            changed.apply(root, line)
+            changed.apply(root)
             continue
-        _root(emit, root, names, line)
+        _root(emit, root, names)
     if changed is not None:
-        _root(emit, changed.root, names, 0)
+        emit.at(0)
+        _root(emit, changed.root, names)
 
 
-def _root(emit: Emitter, root: Any, names: Names, line: int) -> None:
+def _root(emit: Emitter, root: Any, names: Names) -> None:
     found = mapping(root)
     if "requests" in found:
         if not isinstance(found["requests"], list):
-            malformed(emit, "requests that are no list", line)
-        _Session(emit, line).report(found, names.unique(string(found.get("sessionId")) or "session"))
+            malformed(emit, "requests that are no list")
+        _Session(emit).report(found, names.unique(string(found.get("sessionId")) or "session"))
     elif "prompts" in found or "logs" in found:
         if "prompts" in found and not isinstance(found["prompts"], list):
-            malformed(emit, "prompts that are no list", line)
-        session = _Session(emit, line)
+            malformed(emit, "prompts that are no list")
+        session = _Session(emit)
         session.pairing.begin(names.unique("replay"))
         for prompt in items(found["prompts"]) if "prompts" in found else [found]:
             session.prompt(prompt)
     else:
-        not_a_record(emit, line)
+        not_a_record(emit)
 
 
 class _Changes:
@@ -107,7 +108,7 @@ class _Changes:
         self.emit = emit
         self.root: Any = {}
 
-    def apply(self, record: dict[str, Any], line: int) -> None:
+    def apply(self, record: dict[str, Any]) -> None:
         """Apply one line: kind 0 the state, 1 a member set, 2 entries appended, 3 a member deleted."""
         kind, value = record["kind"], record.get("v")
         if kind == 0:
@@ -115,7 +116,7 @@ class _Changes:
             return
         path = record.get("k")
         if not isinstance(path, list) or not path or kind not in (1, 2, 3):
-            malformed(self.emit, "a change that cannot be made", line)
+            malformed(self.emit, "a change that cannot be made")
             return
         try:
             place = self.root
@@ -131,13 +132,12 @@ class _Changes:
                     del listed[record["i"] :]
                 listed.extend(items(value))
         except (KeyError, IndexError, TypeError, AttributeError):
-            malformed(self.emit, "a change that cannot be made", line)
+            malformed(self.emit, "a change that cannot be made")
 
 
 class _Session:
-    def __init__(self, emit: Emitter, line: int) -> None:
+    def __init__(self, emit: Emitter) -> None:
         self.emit = emit
-        self.line = line
         self.pairing = Pairing(emit)
         self.responses = 0
         self.turns = 0
@@ -151,14 +151,14 @@ class _Session:
             if isinstance(request, dict):
                 self.request(request)
             else:
-                malformed(self.emit, "a request that is no object", self.line)
+                malformed(self.emit, "a request that is no object")
 
     def turn(self, text: Any, at: str | float | None = None) -> None:
         """Report a person's message."""
         if not isinstance(text, str):
-            malformed(self.emit, "a request without its text", self.line)
+            malformed(self.emit, "a request without its text")
         self.turns += 1
-        self.emit.turn(content_text(text), line=self.line, at=at, id=f"turn {self.turns}")
+        self.emit.turn(content_text(text), at=at, id=f"turn {self.turns}")
 
     def request(self, request: dict[str, Any]) -> None:
         """Report a person's message, and what was done about it."""
@@ -170,24 +170,24 @@ class _Session:
         metadata = mapping(result.get("metadata"))
         response = request.get("response")
         if response is not None and not isinstance(response, list):
-            malformed(self.emit, "a response that is no list", self.line)
+            malformed(self.emit, "a response that is no list")
         for part in items(response):
             kind = mapping(part).get("kind", "")
             if not isinstance(kind, str) or (not kind and "value" not in mapping(part)):
-                malformed(self.emit, "a part of a response without its kind or text", self.line)
+                malformed(self.emit, "a part of a response without its kind or text")
         tools = [part for part in items(response) if string(mapping(part).get("kind")) in TOOL]
         details = {string(part.get("toolCallId")) or "": part for part in tools}
         rounds = metadata.get("toolCallRounds", request.get("toolCallRounds"))
         if rounds is not None and not isinstance(rounds, list):
-            malformed(self.emit, "toolCallRounds that are no list", self.line)
+            malformed(self.emit, "toolCallRounds that are no list")
         results = metadata.get("toolCallResults", request.get("toolCallResults"))
         if results is not None and not isinstance(results, dict):
-            malformed(self.emit, "toolCallResults that are no object", self.line)
+            malformed(self.emit, "toolCallResults that are no object")
         called = False
         for entry in items(rounds):
             called = self.round(entry, mapping(results), details, model) or called
         for own in set(mapping(results)) - self.answered:
-            self.pairing.answer(own, _text(mapping(results)[own]), line=self.line)
+            self.pairing.answer(own, _text(mapping(results)[own]))
         if not called:
             for part in tools:
                 self.tool(part, model)
@@ -196,9 +196,9 @@ class _Session:
             text = "".join(content_text(mapping(part).get("value")) for part in prose)
             if text or not (called or tools):
                 self.responses += 1
-                self.emit.say(text, key=f"r{self.responses}", line=self.line, model=model)
+                self.emit.say(text, key=f"r{self.responses}", model=model)
         if request.get("isCanceled") is True:
-            self.emit.boundary("interrupt", line=self.line)
+            self.emit.boundary("interrupt")
 
     def round(self, entry: Any, results: dict[str, Any], details: dict[str, dict[str, Any]], model: str | None) -> bool:
         """Report one response of the model with its calls and their results; whether it has calls."""
@@ -206,25 +206,24 @@ class _Session:
         key = f"r{self.responses}"
         listed = mapping(entry).get("toolCalls")
         if not isinstance(listed, list):
-            malformed(self.emit, "a round without its calls", self.line)
+            malformed(self.emit, "a round without its calls")
         asked = []
         for value in items(listed):
             call = mapping(value)
             if "arguments" not in call:
-                malformed(self.emit, "a call without arguments", self.line)
+                malformed(self.emit, "a call without arguments")
             arguments = call.get("arguments")
             self.pairing.call(
                 call.get("name"),
                 {} if arguments is None else arguments,
                 id=call.get("id"),
                 key=key,
-                line=self.line,
                 model=model,
             )
             asked.append(string(call.get("id")))
         text = content_text(mapping(entry).get("response"))
         if text or not asked:
-            self.emit.say(text, key=key, line=self.line, model=model)
+            self.emit.say(text, key=key, model=model)
         for own in asked:
             detail = _detail(details, own)
             if own is not None and own in results:
@@ -249,7 +248,6 @@ class _Session:
             {} if given is None else given,
             id=own,
             key=f"r{self.responses}",
-            line=self.line,
             model=model,
         )
         self.details(own, part)
@@ -268,7 +266,7 @@ class _Session:
         """Report a result."""
         failed = flag(mapping(part.get("resultDetails")).get("isError"))
         denied = _confirmed(part) is False
-        self.pairing.answer(own, text, failed=failed, status="denied" if denied else None, line=self.line)
+        self.pairing.answer(own, text, failed=failed, status="denied" if denied else None)
 
     # -- prompt logs ---------------------------------------------------------------------------
 
@@ -277,7 +275,7 @@ class _Session:
         found = mapping(prompt)
         self.turn(found.get("prompt"))
         if not isinstance(found.get("logs"), list):
-            malformed(self.emit, "a prompt without its logs", self.line)
+            malformed(self.emit, "a prompt without its logs")
         self.responses += 1
         model = None
         for log in items(found.get("logs")):
@@ -288,7 +286,7 @@ class _Session:
                 model = string(about.get("model")) or model
                 words = content_text(mapping(log.get("response")).get("message"))
                 if words:
-                    self.emit.say(words, key=f"r{self.responses}", line=self.line, model=model)
+                    self.emit.say(words, key=f"r{self.responses}", model=model)
                 counts = mapping(about.get("usage"))
                 usage = tokens(counts.get("prompt_tokens"), counts.get("completion_tokens"))
                 if usage is not None:
@@ -296,26 +294,25 @@ class _Session:
             elif kind == "toolCall":
                 self.logged(log, model)
             elif kind not in ("element", "markdown", "error"):
-                self.emit.problem("unknown_record", "a log that is neither a request nor a call", line=self.line)
+                self.emit.problem("unknown_record", "a log that is neither a request nor a call")
 
     def logged(self, log: dict[str, Any], model: str | None) -> None:
         """Report a call of a log with its result."""
         if "args" not in log:
-            malformed(self.emit, "a call without arguments", self.line)
+            malformed(self.emit, "a call without arguments")
         arguments = log.get("args")
         call = self.pairing.call(
             log.get("tool"),
             {} if arguments is None else arguments,
             id=log.get("id"),
             key=f"r{self.responses}",
-            line=self.line,
             at=moment(log.get("time")),
             model=model,
         )
         if "response" not in log:
-            malformed(self.emit, "a call without its response", self.line)
+            malformed(self.emit, "a call without its response")
         elif call is not None and log["response"] is not None:
-            self.pairing.answer(log.get("id"), _text(log["response"]), name=log.get("tool"), line=self.line)
+            self.pairing.answer(log.get("id"), _text(log["response"]), name=log.get("tool"))
 
 
 def _detail(details: dict[str, dict[str, Any]], own: str | None) -> dict[str, Any]:

@@ -76,12 +76,12 @@ def read(source: Source, emit: Emitter) -> None:
         return
     names = Names()
     several = False
-    for root, line in records(source, emit):
+    for root in records(source, emit):
         name = string(root.get("id"))
         if name is not None or several:
             emit.session(names.unique(name or "thread"))
         several = True
-        _thread(root, line, emit)
+        _thread(root, emit)
 
 
 def _store(path: Path, columns: Columns, emit: Emitter) -> None:
@@ -89,33 +89,34 @@ def _store(path: Path, columns: Columns, emit: Emitter) -> None:
     count_log(path, emit)
     order = "created_at, updated_at, id" if "created_at" in columns["threads"] else "updated_at, id"
     for place, (name, data) in enumerate(rows(path, f"SELECT id, data FROM threads ORDER BY {order}", emit), 1):
+        emit.at(place)
         emit.session(str(name))
-        root = _decoded(data, place, emit)
+        root = _decoded(data, emit)
         if isinstance(root, dict):
-            _thread(root, place, emit)
+            _thread(root, emit)
         else:
-            malformed(emit, "a thread that is no object", place)
+            malformed(emit, "a thread that is no object")
 
 
-def _decoded(data: Any, place: int, emit: Emitter) -> Any:
+def _decoded(data: Any, emit: Emitter) -> Any:
     """The JSON of a thread, which is compressed or not; a thread that is neither is a problem."""
     content = data if isinstance(data, bytes) else str(data).encode("utf-8", "replace")
     try:
         with Source(None, stream=io.BytesIO(content), name="a thread") as source:
             value = source.document()
             for problem in source.problems.kept:
-                emit.problem(problem.kind, problem.message, line=place, damage=problem.damage)
+                emit.problem(problem.kind, problem.message, damage=problem.damage)
             return value
     except InputError as error:
-        emit.problem("bad_file", f"a thread of the store that is no JSON: {one_line(error.message, 120)}", line=place)
+        emit.problem("bad_file", f"a thread of the store that is no JSON: {one_line(error.message, 120)}")
         return None
 
 
-def _thread(root: Mapping[str, Any], line: int, emit: Emitter) -> None:
+def _thread(root: Mapping[str, Any], emit: Emitter) -> None:
     found = root.get("messages")
     if not isinstance(found, list):
-        malformed(emit, "a thread without messages", line)
-    reading = _Reading(emit, line, string(mapping(root.get("model")).get("model")))
+        malformed(emit, "a thread without messages")
+    reading = _Reading(emit, string(mapping(root.get("model")).get("model")))
     for message in items(found):
         reading.message(message)
 
@@ -123,9 +124,8 @@ def _thread(root: Mapping[str, Any], line: int, emit: Emitter) -> None:
 class _Reading:
     """One thread."""
 
-    def __init__(self, emit: Emitter, line: int, model: str | None) -> None:
+    def __init__(self, emit: Emitter, model: str | None) -> None:
         self.emit = emit
-        self.line = line
         self.model = model
         self.responses = 0
         self.fresh = Fresh()
@@ -134,7 +134,7 @@ class _Reading:
         """Report one message."""
         found = mapping(message)
         if message == "Resume":
-            self.emit.boundary("resume", line=self.line)
+            self.emit.boundary("resume")
         elif "User" in found:
             self._user(mapping(found["User"]))
         elif "Agent" in found:
@@ -142,27 +142,27 @@ class _Reading:
         elif "segments" in found or "role" in found:
             self._old(found)
         else:
-            unknown_record(self.emit, next(iter(found), None), self.line)
+            unknown_record(self.emit, next(iter(found), None))
 
     def _user(self, message: Mapping[str, Any]) -> None:
         texts = [value for kind, value in self._blocks(message) if kind == "Text" and isinstance(value, str)]
         content = items(message.get("content"))
         if any(texts) or content:
-            self.emit.turn("\n".join(texts), line=self.line, id=None if texts else f"message {self.responses}")
+            self.emit.turn("\n".join(texts), id=None if texts else f"message {self.responses}")
 
     def _blocks(self, message: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         """The blocks of a message, each an object with one member that tells its kind."""
         content = message.get("content")
         if not isinstance(content, list):
-            malformed(self.emit, "a message without content", self.line)
+            malformed(self.emit, "a message without content")
         for block in entries(items(content), self.emit):
             kind, value = next(iter(block.items()), (None, None))
             if kind == "Text" and not isinstance(value, str):
-                malformed(self.emit, "a text that is none", self.line)
+                malformed(self.emit, "a text that is none")
             elif kind in ("Text", "ToolUse"):
                 yield str(kind), value
             elif kind not in SILENT:
-                unknown_record(self.emit, kind, self.line)
+                unknown_record(self.emit, kind)
 
     def _agent(self, message: Mapping[str, Any]) -> None:
         self.responses += 1
@@ -174,7 +174,7 @@ class _Reading:
                 self._call(mapping(value), asked)
         results = message.get("tool_results", {})
         if not isinstance(results, dict):
-            malformed(self.emit, "results that are no object", self.line)
+            malformed(self.emit, "results that are no object")
         for name, result in mapping(results).items():
             self._result(name, mapping(result), asked)
 
@@ -182,19 +182,19 @@ class _Reading:
         """A message of the threads before version 0.3."""
         segments = message.get("segments")
         if not isinstance(segments, list):
-            malformed(self.emit, "a message without segments", self.line)
+            malformed(self.emit, "a message without segments")
         texts = []
         for segment in entries(items(segments), self.emit):
             if segment.get("type") == "text":
                 if not isinstance(segment.get("text"), str):
-                    malformed(self.emit, "a text that is none", self.line)
+                    malformed(self.emit, "a text that is none")
                 texts.append(string(segment.get("text")) or "")
             elif segment.get("type") not in ("thinking", "redacted_thinking"):
-                unknown_record(self.emit, segment.get("type"), self.line)
+                unknown_record(self.emit, segment.get("type"))
         role = message.get("role")
         if role == "user":
             if any(texts):
-                self.emit.turn("\n".join(texts), line=self.line)
+                self.emit.turn("\n".join(texts))
         elif role == "assistant":
             self.responses += 1
             asked: dict[str, str] = {}
@@ -204,25 +204,24 @@ class _Reading:
             for result in entries(items(message.get("tool_results")), self.emit):
                 self._result(string(result.get("tool_use_id")), result, asked)
         elif role != "system":
-            unknown_record(self.emit, role, self.line)
+            unknown_record(self.emit, role)
 
     def _say(self, text: str) -> None:
         if text.strip():
-            self.emit.say(text, key=f"r{self.responses}", line=self.line, model=self.model)
+            self.emit.say(text, key=f"r{self.responses}", model=self.model)
 
     def _call(self, value: Mapping[str, Any], asked: dict[str, str]) -> None:
         if "input" not in value:
-            malformed(self.emit, "a call without its input", self.line)
+            malformed(self.emit, "a call without its input")
         own = string(value.get("id"))
         if own is None:
-            malformed(self.emit, "a call without an id", self.line)
-        name = tool_name(self.emit, value.get("name"), self.line)
+            malformed(self.emit, "a call without an id")
+        name = tool_name(self.emit, value.get("name"))
         call = self.emit.call(
             name,
             value.get("input", {}),
             id=self.fresh.id(own),
             key=f"r{self.responses}",
-            line=self.line,
             model=self.model,
         )
         if call is not None and own is not None:
@@ -230,10 +229,10 @@ class _Reading:
 
     def _result(self, own: str | None, result: Mapping[str, Any], asked: Mapping[str, str]) -> None:
         if "content" not in result and "output" not in result:
-            malformed(self.emit, "a result without content", self.line)
+            malformed(self.emit, "a result without content")
         failed = result.get("is_error")
         if not isinstance(failed, bool):
-            malformed(self.emit, "a result that does not say whether it failed", self.line)
+            malformed(self.emit, "a result that does not say whether it failed")
             failed = None
         text = _text(result.get("content")) or value_text(result.get("output"))
         self.emit.result(
@@ -241,7 +240,6 @@ class _Reading:
             text,
             failed=failed,
             status=_status(text) if failed else None,
-            line=self.line,
         )
 
 

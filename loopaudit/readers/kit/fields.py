@@ -12,7 +12,7 @@ from typing import Any
 from loopaudit.core.text import one_line
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.probe import Probe
-from loopaudit.readers.source import Record, Source
+from loopaudit.readers.source import Source
 
 
 def string(value: Any) -> str | None:
@@ -50,12 +50,12 @@ def items(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def objects(source: Source, emit: Emitter) -> Iterator[Record]:
+def objects(source: Source, emit: Emitter) -> Iterator[dict[str, Any]]:
     """Every line that is an object; other JSON becomes a ``not_a_record`` problem. The emitter stands at its line."""
     for record in source.records():
         emit.at(record.line)
         if isinstance(record.value, dict):
-            yield record
+            yield record.value
         else:
             not_a_record(emit)
 

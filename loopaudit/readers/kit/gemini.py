@@ -60,7 +60,7 @@ def has_parts(record: Any) -> bool:
     return isinstance(found, list) and all(isinstance(part, dict) for part in found)
 
 
-def inside(emit: Emitter, content: Any, name: str, line: int) -> Iterator[dict[str, Any]]:
+def inside(emit: Emitter, content: Any, name: str, line: int | None = None) -> Iterator[dict[str, Any]]:
     """The members of this name in the parts of a content; one that is no object is a problem."""
     for part in parts(content):
         if not isinstance(part, dict):

@@ -15,13 +15,13 @@ from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.fields import count, malformed, not_a_record, string
 from loopaudit.readers.kit.fitting import fitting
 from loopaudit.readers.probe import Probe
-from loopaudit.readers.source import Record, Source
+from loopaudit.readers.source import Source
 
 S = TypeVar("S", bound=Struct)
 
 
-def values(source: Source) -> Iterator[Record]:
-    """Every root value: the document (with line 0), or one for each line.
+def values(source: Source, emit: Emitter) -> Iterator[Any]:
+    """Every root value: the document, or one for each line. The emitter stands at the line of what is yielded.
 
     Raises:
         InputError: the source is a directory.
@@ -30,38 +30,39 @@ def values(source: Source) -> Iterator[Record]:
     if shape == "directory":
         raise InputError(f"{source.name}: a directory, but this format is a file")
     if shape == "document":
-        yield Record(source.document(), 0)
+        emit.at(0)
+        yield source.document()
     else:
-        yield from source.records()
+        for record in source.records():
+            emit.at(record.line)
+            yield record.value
 
 
-def records(source: Source, emit: Emitter) -> Iterator[tuple[dict[str, Any], int]]:
+def records(source: Source, emit: Emitter) -> Iterator[dict[str, Any]]:
     """Every object: lines, or the entries of a list. What is no object becomes a problem.
 
     The emitter stands at the line of what is yielded.
     """
-    for value, line in values(source):
-        emit.at(line)
+    for value in values(source, emit):
+        line = emit.line
         if value == [] and line:
             not_a_record(emit)
         for entry in value if isinstance(value, list) else [value]:
             if isinstance(entry, dict):
-                emit.at(line)
-                yield entry, line
+                emit.at(line)  # who read the entry before may have stood elsewhere
+                yield entry
             else:
                 not_a_record(emit)
 
 
-def typed_records(
-    source: Source, emit: Emitter, decode: Callable[[bytes], S], kind: type[S]
-) -> Iterator[tuple[S, int]]:
+def typed_records(source: Source, emit: Emitter, decode: Callable[[bytes], S], kind: type[S]) -> Iterator[S]:
     """The objects of :func:`records` as structs; ``decode`` takes a line in its usual spelling.
 
     Every other line, and a document, is decoded as a whole first (:mod:`~loopaudit.readers.kit.fitting`).
     """
     if source.probe().shape != "records":
-        for record, line in records(source, emit):
-            yield fitting(kind, record), line
+        for record in records(source, emit):
+            yield fitting(kind, record)
         return
 
     def convert(value: Any) -> S | list[Any]:
@@ -71,12 +72,12 @@ def typed_records(
     for line, item in lines:
         emit.at(line)
         if not isinstance(item, list):
-            yield item, line
+            yield item
             continue
         for entry in item or [None]:
             if isinstance(entry, dict):
                 emit.at(line)
-                yield fitting(kind, entry), line
+                yield fitting(kind, entry)
             else:
                 not_a_record(emit)
 
@@ -127,7 +128,7 @@ class Names:
         return name if times == 1 else self.unique(f"{name}~{times}")
 
 
-def tool_name(emit: Emitter, value: Any, line: int) -> str:
+def tool_name(emit: Emitter, value: Any, line: int | None = None) -> str:
     """The name of a called tool; a call without one is kept, and is a problem."""
     name = string(value)
     if name is None:

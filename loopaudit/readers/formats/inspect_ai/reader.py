@@ -71,10 +71,10 @@ def read(source: Source, emit: Emitter) -> None:
 
 
 def _listed(source: Source, emit: Emitter) -> Iterator[Any]:
-    for root, line in values(source):
+    for root in values(source, emit):
         samples = mapping(root).get("samples", [])
         if not isinstance(root, dict) or not isinstance(samples, list):
-            not_a_record(emit, line)
+            not_a_record(emit, emit.line)
             continue
         yield from samples
 

@@ -533,7 +533,8 @@ def told_by(decode: Callable[[bytes], Any], lines: list[bytes]) -> tuple[list[An
     emit = Emitter(events.append)
     chat = Chat(emit, is_log=True)
     for number, line in enumerate(lines, 1):
-        chat.report(decode(line), number)
+        emit.at(number)
+        chat.report(decode(line))
     emit.finish()
     return [view(e) for e in events], emit.problems.counts
 

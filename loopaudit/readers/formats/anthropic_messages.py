@@ -85,6 +85,7 @@ def read(source: Source, emit: Emitter) -> None:
     parts = _Parts(emit, joins=is_message((*source.probe().records, None)[0]))
     read_chat(source, emit, parts.of)
     if parts.held:
+        emit.at(0)
         emit.say(parts.held, key="last")
 
 
@@ -100,10 +101,10 @@ class _Parts:
         self.joins = joins
         self.held = ""
 
-    def of(self, message: Message, line: int) -> list[Message]:
+    def of(self, message: Message) -> list[Message]:
         """The messages for one recorded message, after the prose that was held before it."""
         content = content_of(decoded(message.content))
-        emit_losses(self.emit, content, line=line)
+        emit_losses(self.emit, content)
         if message.role == "assistant":
             return self._response(message, content)
         parts = [_result(message, answer) for answer in content.answers]

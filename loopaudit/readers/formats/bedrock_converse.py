@@ -59,7 +59,7 @@ class _Parts:
     def __init__(self, emit: Emitter) -> None:
         self.emit = emit
 
-    def of(self, message: Message, line: int) -> list[Message]:
+    def of(self, message: Message) -> list[Message]:
         """A message for each result, and one for the rest."""
         content = decoded(message.content)
         if isinstance(content, str):

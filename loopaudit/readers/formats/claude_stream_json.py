@@ -70,8 +70,8 @@ def read(source: Source, emit: Emitter) -> None:
     """Report everything in file order."""
     emit.knows_success()
     stream = _Stream(emit)
-    for value in objects(source, emit):
-        stream.take(value, emit.line)
+    for record in objects(source, emit):
+        stream.take(record)
     stream.flush_all()
 
 
@@ -87,36 +87,37 @@ class _Stream:
         self.pending: dict[str, tuple[str, Usage, str | None]] = {}
         """By agent: key, tokens and model of the response that may go on."""
 
-    def take(self, record: dict[str, Any], line: int) -> None:
+    def take(self, record: dict[str, Any]) -> None:
         """One record, by its type."""
         kind = string(record.get("type"))
         session = string(record.get("session_id"))
         if session is not None and kind in ("system", "assistant", "user", "result"):
-            self._session(session, record, line)
+            self._session(session, record)
         if kind == "assistant" or kind == "user":  # noqa: PLR1714
             message = record.get("message")
             if not isinstance(message, dict):
-                malformed(self.emit, f"a record of type {kind} without its message", line)
+                malformed(self.emit, f"a record of type {kind} without its message")
                 return
             mark = string(record.get("uuid"))
             if self.copies.seen(mark, None, str(kind)):
-                self.emit.copied("repeated_record", "this record stood before", line=line)
+                self.emit.copied("repeated_record", "this record stood before")
                 return
             agent = string(record.get("parent_tool_use_id")) or ""
+            self.emit.at(agent=agent)
             if kind == "assistant":
-                self._assistant(agent, message, line)
+                self._assistant(agent, message)
             else:
-                self._user(agent, record, message, line)
+                self._user(agent, record, message)
         elif kind == "result":
-            self._result(record, line)
+            self._result(record)
         elif kind == "system":
             if record.get("subtype") == "compact_boundary":
                 trigger = string(mapping(record.get("compact_metadata")).get("trigger"))
-                self.emit.boundary("compaction", trigger or "", line=line)
+                self.emit.boundary("compaction", trigger or "")
         elif kind not in SILENT:
-            unknown_record(self.emit, kind, line)
+            unknown_record(self.emit, kind)
 
-    def _session(self, session: str, record: dict[str, Any], line: int) -> None:
+    def _session(self, session: str, record: dict[str, Any]) -> None:
         if session != self.session:
             self.flush_all()
             self.session = session
@@ -125,20 +126,20 @@ class _Stream:
             self.emit.session(session)
         elif self.ended and record.get("type") != "result":
             self.ended = False
-            self.emit.boundary("resume", "another run of the session", line=line)
+            self.emit.boundary("resume", "another run of the session")
 
-    def _assistant(self, agent: str, message: dict[str, Any], line: int) -> None:
+    def _assistant(self, agent: str, message: dict[str, Any]) -> None:
         content = content_of(message.get("content"))
         given = string(message.get("id"))
         model = string(message.get("model"))
         if model == "<synthetic>" and not content.calls:
             return
         if given is None:
-            given = f"line {line}"
+            given = f"line {self.emit.line}"
         pending = self.pending.get(agent)
         if pending is not None and pending[0] != given:
             self._flush(agent)
-        reported = emit_response(self.emit, content, key=given, agent=agent, line=line)
+        reported = emit_response(self.emit, content, key=given)
         if content.calls and not reported:
             return
         usage = usage_from(message.get("usage")) or Usage()
@@ -155,22 +156,22 @@ class _Stream:
         for agent in list(self.pending):
             self._flush(agent)
 
-    def _user(self, agent: str, record: dict[str, Any], message: dict[str, Any], line: int) -> None:
+    def _user(self, agent: str, record: dict[str, Any], message: dict[str, Any]) -> None:
         content = content_of(message.get("content"))
-        emit_losses(self.emit, content, line=line)
-        emit_answers(self.emit, content, agent=agent, line=line)
+        emit_losses(self.emit, content)
+        emit_answers(self.emit, content)
         kept = [text for text in map(typed, content.texts) if text]
         first = kept[0] if kept else ""
         if first.startswith(INTERRUPTED):
             self._flush(agent)
-            self.emit.boundary("interrupt", one_line(first, 80), agent=agent, line=line)
+            self.emit.boundary("interrupt", one_line(first, 80))
         elif content.answers or record.get("isSynthetic") is True or first.startswith(NOT_TYPED):
             return
         elif kept or content.media:
             self._flush(agent)
-            self.emit.turn("\n".join(kept), agent=agent, line=line, is_own=True)
+            self.emit.turn("\n".join(kept), is_own=True)
 
-    def _result(self, record: dict[str, Any], line: int) -> None:
+    def _result(self, record: dict[str, Any]) -> None:
         self.flush_all()
         models = [mapping(value) for value in mapping(record.get("modelUsage")).values()]
         if models:
@@ -182,7 +183,7 @@ class _Stream:
         if output is not None:
             self.emit.usage(Usage(output=output), key="")
         self.ended = True
-        self.emit.boundary("end", string(record.get("subtype")) or "", line=line)
+        self.emit.boundary("end", string(record.get("subtype")) or "")
 
 
 READER = Reader(

@@ -51,7 +51,8 @@ def read(source: Source, emit: Emitter) -> None:
     emit.knows_success()
     pairing = Pairing(emit)
     for number, message in enumerate(entries(root, emit), 1):
-        role, at = message.get("role"), moment(message.get("ts"))
+        role = message.get("role")
+        emit.at(time=moment(message.get("ts")))
         content = content_of(message.get("content"))
         if role == "assistant":
             if not content.calls:
@@ -59,12 +60,12 @@ def read(source: Source, emit: Emitter) -> None:
             key = f"message {number}"
             model = string(mapping(message.get("modelInfo")).get("modelId"))
             usage = _usage(mapping(message.get("metrics")).get("tokens"))
-            pairing.asked(emit_response(emit, content, key=key, at=at, model=model, usage=usage))
+            pairing.asked(emit_response(emit, content, key=key, model=model, usage=usage))
         elif role == "user":
             emit_losses(emit, content)
-            _user(emit, pairing, content, number, at)
+            _user(emit, pairing, content, number)
         else:
-            malformed(emit, "a message without the role of a user or an assistant", 0)
+            malformed(emit, "a message without the role of a user or an assistant")
 
 
 def _xml(content: Content) -> None:
@@ -82,20 +83,20 @@ def _usage(tokens: Any) -> Usage | None:
     return None if usage == Usage() else usage
 
 
-def _user(emit: Emitter, pairing: Pairing, content: Content, number: int, at: str | float | None) -> None:
+def _user(emit: Emitter, pairing: Pairing, content: Content, number: int) -> None:
     for block in content.answers:
         plain = isinstance(block.output, str) and not block.failed
-        pairing.answer_block(answer(block.name, block.output, block.call) if plain else block, at=at)
+        pairing.answer_block(answer(block.name, block.output, block.call) if plain else block)
     found = parsed(content.texts)
     for text in found.answers:
-        pairing.answer_block(text, at=at)
+        pairing.answer_block(text)
     if found.resumed:
-        emit.boundary("resume", "task resumption", at=at)
+        emit.boundary("resume", "task resumption")
     if found.guard:
-        emit.boundary("recorded_guard", "no tool used", at=at)
+        emit.boundary("recorded_guard", "no tool used")
     texts = [text for text in found.texts if text]
     if texts or (content.media and not content.answers and not found.answers):
-        emit.turn("\n".join(texts), at=at, id=f"message {number}")
+        emit.turn("\n".join(texts), id=f"message {number}")
 
 
 READER = Reader(

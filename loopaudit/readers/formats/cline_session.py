@@ -61,14 +61,15 @@ def read(source: Source, emit: Emitter) -> None:
     """Report everything in order of the messages."""
     root = source.document()
     if not isinstance(root, dict) or not isinstance(root.get("messages"), list):
-        not_a_record(emit, 0)
+        not_a_record(emit)
         return
     emit.knows_success()
     emit.session(string(root.get("sessionId")) or "")
     agent = string(root.get("agent")) or MAIN
     agent = "" if agent == MAIN else agent
     for number, message in enumerate(entries(root["messages"], emit), 1):
-        role, at = message.get("role"), moment(message.get("ts"))
+        role = message.get("role")
+        emit.at(time=moment(message.get("ts")), agent=agent)
         content = content_of(message.get("content"))
         if role == "assistant":
             metrics = mapping(message.get("metrics"))
@@ -77,8 +78,6 @@ def read(source: Source, emit: Emitter) -> None:
                 emit,
                 content,
                 key=string(message.get("id")) or f"message {number}",
-                agent=agent,
-                at=at,
                 model=string(mapping(message.get("modelInfo")).get("id")),
                 usage=None if usage == Usage() else usage,
             )
@@ -86,12 +85,12 @@ def read(source: Source, emit: Emitter) -> None:
             emit_losses(emit, content)
             for answer in content.answers:
                 _look_inside(answer)
-            emit_answers(emit, content, agent=agent, at=at)
+            emit_answers(emit, content)
             texts = [text for text in (typed(without_environment(text)).rstrip() for text in content.texts) if text]
             if texts or (content.media and not content.answers):
-                emit.turn("\n".join(texts), agent=agent, at=at, id=f"message {number}")
+                emit.turn("\n".join(texts), id=f"message {number}")
         else:
-            malformed(emit, "a message without the role of a user or an assistant", 0)
+            malformed(emit, "a message without the role of a user or an assistant")
 
 
 def _look_inside(answer: Answer) -> None:

@@ -75,9 +75,9 @@ def read(source: Source, emit: Emitter) -> None:
             continue
         content = content_of(message.get("content"))
         if role == "assistant":
-            pairing.asked(emit_response(emit, content, key=f"line {emit.line}", line=emit.line))
+            pairing.asked(emit_response(emit, content, key=f"line {emit.line}"))
         elif role == "user":
-            emit_losses(emit, content, line=emit.line)
+            emit_losses(emit, content)
         else:
             unknown_record(emit, role)
             continue

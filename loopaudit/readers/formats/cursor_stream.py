@@ -82,9 +82,9 @@ class _Stream:
             if kind == "assistant":
                 self.responses += 1
                 key = string(record.get("model_call_id")) or f"r{self.responses}"
-                emit_response(self.emit, content, key=key, line=self.emit.line)
+                emit_response(self.emit, content, key=key)
             else:
-                emit_losses(self.emit, content, line=self.emit.line)
+                emit_losses(self.emit, content)
                 if content.texts or content.media:
                     self.emit.turn(content.text, is_own=True)
         elif kind == "result":

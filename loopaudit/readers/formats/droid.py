@@ -49,6 +49,7 @@ def read(source: Source, emit: Emitter) -> None:
     copies = Copies()
     for record in objects(source, emit):
         kind = string(record.get("type"))
+        emit.at(time=moment(record.get("timestamp")))
         if kind == "message":
             if copies.seen(string(record.get("id")), None, None):
                 emit.copied("repeated_record", "this record stood before")
@@ -57,9 +58,9 @@ def read(source: Source, emit: Emitter) -> None:
         elif kind == "session_start":
             emit.session(string(record.get("id")) or "")
         elif kind == "compaction_state":
-            emit.boundary("compaction", at=moment(record.get("timestamp")))
+            emit.boundary("compaction")
         elif kind == "session_end":
-            emit.boundary("end", string(record.get("reason")) or "", at=moment(record.get("timestamp")))
+            emit.boundary("end", string(record.get("reason")) or "")
         elif kind not in SILENT:
             unknown_record(emit, kind)
 
@@ -67,20 +68,19 @@ def read(source: Source, emit: Emitter) -> None:
 def _message(emit: Emitter, record: dict[str, Any]) -> None:
     message = mapping(record.get("message"))
     role = message.get("role")
-    at = moment(record.get("timestamp"))
     content = content_of(message.get("content"))
     if role == "assistant":
         key = string(record.get("id")) or f"line {emit.line}"
         usage = usage_from(message.get("usage"))
-        emit_response(emit, content, key=key, line=emit.line, at=at, model=string(message.get("model")), usage=usage)
+        emit_response(emit, content, key=key, model=string(message.get("model")), usage=usage)
     elif role == "user":
-        emit_losses(emit, content, line=emit.line)
-        emit_answers(emit, content, line=emit.line, at=at)
+        emit_losses(emit, content)
+        emit_answers(emit, content)
         texts = [text for text in map(typed, content.texts) if text]
         if texts and texts[0].startswith(INTERRUPTED):
-            emit.boundary("interrupt", one_line(texts[0], 80), at=at)
+            emit.boundary("interrupt", one_line(texts[0], 80))
         elif message.get("visibility") != "user_only" and (texts or (content.media and not content.answers)):
-            emit.turn("\n".join(texts), at=at, is_own=True)
+            emit.turn("\n".join(texts), is_own=True)
     else:
         malformed(emit, "a message without the role of a user or an assistant")
 

@@ -92,10 +92,10 @@ def _snapshot(emit: Emitter, root: dict[str, Any]) -> None:
     reading = Items(emit)
     given = root.get("original_input")
     if isinstance(given, str):
-        reading.report({"role": "user", "content": given}, emit.line)
+        reading.report({"role": "user", "content": given})
     elif isinstance(given, list):
         for item in given:
-            reading.report(item, emit.line)
+            reading.report(item)
     else:
         malformed(emit, "a run state without its input")
     responses = [mapping(response) for response in items(root.get("model_responses"))]
@@ -123,7 +123,7 @@ def _snapshot(emit: Emitter, root: dict[str, Any]) -> None:
         )
         is_output = kind in _OUTPUTS
         key = None if is_output or number < 0 else f"r{number}"
-        reading.report(item, emit.line, key=key)
+        reading.report(item, key=key)
         if key is not None and number not in paid:
             paid.add(number)
             usage = usage_of(responses[number].get("usage"))

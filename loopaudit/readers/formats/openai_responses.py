@@ -85,9 +85,9 @@ def read(source: Source, emit: Emitter) -> None:
     for value in values(source, emit):
         if isinstance(value, list) and any(_parts(entry) is not None for entry in value[:50]):
             for entry in value:
-                reading.value(entry, emit.line)
+                reading.value(entry)
         else:
-            reading.value(value, emit.line)
+            reading.value(value)
 
 
 class _Reading:
@@ -99,10 +99,10 @@ class _Reading:
         self.reported: list[bytes] = []
         self.last = ""
 
-    def value(self, value: Any, line: int) -> None:
+    def value(self, value: Any) -> None:
         """An item, a list of items, or an object around them."""
         if isinstance(value, dict) and ("type" in value or "role" in value):
-            self.items.report(value, line)
+            self.items.report(value)
             return
         found = _parts(value)
         if found is None:
@@ -121,7 +121,7 @@ class _Reading:
             self.items.begin(None if name is None else self.names.unique(name))
         self.reported = marks if known or not self.reported else [*self.reported, *marks]
         self.last = string(response.get("id")) or ""
-        self._report(value, found[known:], response, line)
+        self._report(value, found[known:], response)
 
     def _goes_on(self, value: Any, response: dict[str, Any]) -> bool:
         before = response.get("previous_response_id") or mapping(mapping(value).get("request")).get(
@@ -129,7 +129,7 @@ class _Reading:
         )
         return bool(self.last) and before == self.last
 
-    def _report(self, value: Any, found: list[Any], response: dict[str, Any], line: int) -> None:
+    def _report(self, value: Any, found: list[Any], response: dict[str, Any]) -> None:
         answered = {id(item) for item in items(response.get("output"))}
         key = f"r{self.rows}"
         model = string(response.get("model"))
@@ -139,7 +139,7 @@ class _Reading:
         self.emit.tools(declared_schemas(items(tools)))
         for item in found:
             own = id(item) in answered
-            self.items.report(item, line, key=key if own else None, model=model if own else None)
+            self.items.report(item, key=key if own else None, model=model if own else None)
         usage = usage_of(response.get("usage"))
         if usage is not None:
             self.emit.usage(usage, key=key, model=model)

@@ -91,7 +91,7 @@ def read(source: Source, emit: Emitter) -> None:
     number = 0
     for value in values(source, emit):
         if _is_turn(value):
-            chat.report(value, emit.line)
+            chat.report(value)
             continue
         rows = _rows(value)
         if rows is None:
@@ -100,7 +100,7 @@ def read(source: Source, emit: Emitter) -> None:
         for row in rows:
             number += 1
             name = names.unique(id_of(row.facts) or str(number))
-            chat.row(row, name, list(_declared(row)), emit.line)
+            chat.row(row, name, list(_declared(row)))
 
 
 def _declared(row: Row) -> Iterator[Any]:

@@ -106,7 +106,7 @@ def read(source: Source, emit: Emitter) -> None:
             _annotated(emit, value, names.unique(str(value.get("question_ID") or number)))
             continue
         if is_message(value):
-            chats[value.get("role") == "ai"].report(value, emit.line)
+            chats[value.get("role") == "ai"].report(value)
             continue
         rows = rows_of(value)
         if rows is None:
@@ -119,10 +119,10 @@ def read(source: Source, emit: Emitter) -> None:
             if response is not None and 0 < len(before) <= len(row.messages) and _same(before, row.messages):
                 # A log of requests, each with all messages so far.
                 for message in messages[len(before) :]:
-                    chat.report(message, emit.line)
+                    chat.report(message)
             else:
                 number += 1
-                chat.row(Row(row.facts, messages), names.unique(id_of(row.facts) or str(number)), line=emit.line)
+                chat.row(Row(row.facts, messages), names.unique(id_of(row.facts) or str(number)))
             before = messages if response is not None else []
 
 

@@ -147,59 +147,44 @@ def usage_from(value: Any) -> Usage | None:
     return None if usage == Usage() else usage
 
 
-def emit_losses(emit: Emitter, content: Content, *, line: int = 0) -> None:
+def emit_losses(emit: Emitter, content: Content) -> None:
     """Report blocks that could not be used."""
     for what in content.lost:
-        emit.problem("bad_block", what, line=line, damage=True)
+        emit.problem("bad_block", what, damage=True)
     for kind in content.unknown:
-        emit.problem("unknown_block", f"blocks of type {one_line(kind, 40)} are not known", line=line)
+        emit.problem("unknown_block", f"blocks of type {one_line(kind, 40)} are not known")
 
 
 def emit_response(
-    emit: Emitter,
-    content: Content,
-    *,
-    key: str,
-    agent: str = "",
-    line: int = 0,
-    at: str | float | None = None,
-    model: str | None = None,
-    usage: Usage | None = None,
+    emit: Emitter, content: Content, *, key: str, model: str | None = None, usage: Usage | None = None
 ) -> list[Call]:
     """Report the prose and the calls of a model response. Returns the calls that are no copies."""
-    emit_losses(emit, content, line=line)
+    emit_losses(emit, content)
     reported: list[Call] = []
     for asked in content.calls:
-        call = emit.call(
-            asked.name or "", asked.arguments, id=asked.id, key=key, agent=agent, line=line, at=at, model=model
-        )
+        call = emit.call(asked.name or "", asked.arguments, id=asked.id, key=key, model=model)
         if call is not None:
             reported.append(call)
     if content.calls and not reported:
         return reported
     text = content.text
     if text.strip():
-        emit.say(text, agent=agent, key=key, line=line, at=at, model=model)
+        emit.say(text, key=key, model=model)
     if usage is not None:
-        emit.usage(usage, agent=agent, key=key, model=model)
+        emit.usage(usage, key=key, model=model)
     return reported
 
 
-def emit_answers(
-    emit: Emitter, content: Content, *, agent: str = "", line: int = 0, at: str | float | None = None
-) -> None:
+def emit_answers(emit: Emitter, content: Content) -> None:
     """Report the answers of a message."""
     for answer in content.answers:
         if answer.call is None:
-            emit.problem("result_without_id", "a tool result without the id of its call", line=line, damage=True)
+            emit.problem("result_without_id", "a tool result without the id of its call", damage=True)
         emit.result(
             answer.call,
             answer.output,
             failed=answer.failed,
             status=answer.status,
             exit_code=answer.exit_code,
-            agent=agent,
             name=answer.name if answer.call is None else None,
-            line=line,
-            at=at,
         )

@@ -59,51 +59,51 @@ class Items:
         self.pairing.begin(session)
         self._number = 0
 
-    def report(self, item: Any, line: int = 0, *, key: str | None = None, model: str | None = None) -> None:
+    def report(self, item: Any, *, key: str | None = None, model: str | None = None) -> None:
         """Report one item."""
         self._number += 1
         value = mapping(item)
         kind = value.get("type", "message" if "role" in value else None)
         if kind == "message":
-            self._message(value, line, key, model)
+            self._message(value, key, model)
         elif isinstance(kind, str) and kind in CALLS:
-            self._call(value, kind, line, key, model)
+            self._call(value, kind, key, model)
         elif isinstance(kind, str) and kind in OUTPUTS:
-            self._output(value, line)
+            self._output(value)
         elif kind == "compaction":
-            self.emit.boundary("compaction", line=line)
+            self.emit.boundary("compaction")
         elif kind == "mcp_list_tools":
             self.emit.tools(declared_schemas(items(value.get("tools"))))
         elif not isinstance(kind, str) or kind not in SILENT:
-            unknown_record(self.emit, kind, line)
+            unknown_record(self.emit, kind)
 
-    def _message(self, item: dict[str, Any], line: int, key: str | None, model: str | None) -> None:
+    def _message(self, item: dict[str, Any], key: str | None, model: str | None) -> None:
         role, content = item.get("role"), item.get("content")
         if not isinstance(content, (str, list)):
-            malformed(self.emit, "a message without content", line)
+            malformed(self.emit, "a message without content")
             content = ""
         if role == "assistant":
             text = prose(content)
             if text:
-                self.emit.say(text, key=key, line=line, model=model)
+                self.emit.say(text, key=key, model=model)
         elif role == "user":
             text = content_text(content)
             if is_compaction(text):
-                self.emit.boundary("compaction", line=line)
+                self.emit.boundary("compaction")
             elif not is_reminder(text):
-                self.emit.turn(text, line=line, id=f"i{self._number}")
+                self.emit.turn(text, id=f"i{self._number}")
         elif role not in ("system", "developer"):
-            unknown_record(self.emit, role, line)
+            unknown_record(self.emit, role)
 
-    def _call(self, item: dict[str, Any], kind: str, line: int, key: str | None, model: str | None) -> None:
+    def _call(self, item: dict[str, Any], kind: str, key: str | None, model: str | None) -> None:
         own = item.get("call_id") or item.get("id")
         name = item.get("name") if not CALLS[kind] else CALLS[kind]
         arguments: Any = next((item[field] for field in _ARGUMENTS if field in item), None)
         if kind == "code_interpreter_call":
             arguments = {"code": item.get("code")}
         elif arguments is None:
-            malformed(self.emit, "a call without arguments", line)
-        call = self.pairing.call(name, arguments, id=own, key=key, line=line, model=model)
+            malformed(self.emit, "a call without arguments")
+        call = self.pairing.call(name, arguments, id=own, key=key, model=model)
         if call is None or kind not in _RUN_BY_SERVER:
             return
         error = item.get("error")
@@ -112,12 +112,12 @@ class Items:
         if error is not None or output is not None or status in _FAILED:
             failed = error is not None or status in _FAILED
             words = content_text(error)
-            self.emit.result(call.id, content_text(output) or words, failed=failed, error=words, line=line)
+            self.emit.result(call.id, content_text(output) or words, failed=failed, error=words)
 
-    def _output(self, item: dict[str, Any], line: int) -> None:
+    def _output(self, item: dict[str, Any]) -> None:
         output = item.get("output")
         if output is None:
-            malformed(self.emit, "an output without its content", line)
+            malformed(self.emit, "an output without its content")
         code, failed = _shell_outcome(output)
         status: Status | None = "denied" if output == _NOT_APPROVED else None
         if item.get("status") == "failed":
@@ -128,7 +128,6 @@ class Items:
             failed=failed,
             status=status,
             exit_code=code,
-            line=line,
         )
 
 

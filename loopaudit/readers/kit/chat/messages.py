@@ -201,22 +201,24 @@ class Chat:
             self._asked = {}
         self._emit.session(session)
 
-    def report(self, message: Message, line: int = 0, model: str | None = None) -> None:
-        """Report one message; ``model`` is the conversation's, where the message has none."""
+    def report(self, message: Message, model: str | None = None) -> None:
+        """Report one message of the emitter's line; ``model`` is the conversation's, where the message has none."""
+        emit = self._emit
+        emit.at(time=message.timestamp, agent=self._agent)
         role = message.role
         if role == "assistant":
-            self._response(message, line, model)
+            self._response(message, model)
         elif role in ("tool", "function", "tool_result"):
-            self._result(message, line)
+            self._result(message)
         elif role in ("user", "human"):
-            self._person(message, line)
+            self._person(message)
         elif role in ("system", "developer"):
             if is_compaction(content_text(decoded(message.content))):
-                self._emit.boundary("compaction", agent=self._agent, line=line, at=message.timestamp)
+                emit.boundary("compaction")
         else:
-            self._stray(message, role, line, model)
+            self._stray(message, role, model)
 
-    def _stray(self, message: Message, role: str | None, line: int, model: str | None) -> None:
+    def _stray(self, message: Message, role: str | None, model: str | None) -> None:
         """Report a message of a role that the API does not have: a sub-agent's, a result's, or nobody's."""
         found = None if role is None or self._agent else sub_agent(role)
         if found is not None:
@@ -224,17 +226,16 @@ class Chat:
             chat = self._agents.get(name)
             if chat is None:
                 chat = self._agents[name] = Chat(self._emit, is_log=self._asked is None, agent=name)
-            chat.report(replace(message, role=message.original_role or plain), line, model)
+            chat.report(replace(message, role=message.original_role or plain), model)
         elif role in RESULTS and self._first_open() is not None:
-            self._result(message, line)
+            self._result(message)
         else:
-            unknown_role(self._emit, role, line)
+            unknown_role(self._emit, role)
 
-    def _response(self, message: Message, line: int, model: str | None) -> None:
+    def _response(self, message: Message, model: str | None) -> None:
         self._responses += 1
         emit = self._emit
         key = f"m{self._responses}"
-        at = message.timestamp
         model = message.model or model
         content = decoded(message.content)
         listed = message.tool_calls or calls_in(content)
@@ -242,18 +243,18 @@ class Chat:
             listed = [ToolCall(message.function_call)]
         text = prose(content)
         if not listed:
-            emit.say(text, agent=self._agent, key=key, line=line, at=at, model=model)
+            emit.say(text, key=key, model=model)
         else:
-            if not self._calls(listed, key, line, at, model):
+            if not self._calls(listed, key, model):
                 return
             if text:
-                emit.say(text, agent=self._agent, key=key, line=line, at=at, model=model)
+                emit.say(text, key=key, model=model)
         if message.usage is not NOTHING:
             usage = usage_of(decoded(message.usage))
             if usage is not None:
-                emit.usage(usage, agent=self._agent, key=key, model=model)
+                emit.usage(usage, key=key, model=model)
 
-    def _calls(self, listed: list[ToolCall], key: str, line: int, at: str | float | None, model: str | None) -> bool:
+    def _calls(self, listed: list[ToolCall], key: str, model: str | None) -> bool:
         """Report the calls of one response; false where all of them are copies."""
         emit = self._emit
         reported: list[Call] = []
@@ -263,7 +264,7 @@ class Chat:
         for entry in listed:
             name = entry.function.name
             if name is None:
-                emit.problem("nameless_call", "a call without the name of its tool", line=line)
+                emit.problem("nameless_call", "a call without the name of its tool")
                 name = ""
             own = entry.id or None
             hides = False
@@ -275,16 +276,7 @@ class Chat:
                 twins.add(what)
             if own is not None and self._asked is not None and own in self._asked:
                 hides = hides or self._asked[own].result is not None
-            call = emit.call(
-                name,
-                entry.function.sent,
-                id=None if hides else own,
-                agent=self._agent,
-                key=key,
-                line=line,
-                at=at,
-                model=model,
-            )
+            call = emit.call(name, entry.function.sent, id=None if hides else own, key=key, model=model)
             if call is None:
                 continue
             reported.append(call)
@@ -299,7 +291,7 @@ class Chat:
             }
         return bool(reported)
 
-    def _result(self, message: Message, line: int) -> None:
+    def _result(self, message: Message) -> None:
         content: Any = message.content
         if isinstance(content, Raw):
             content = "" if content is NOTHING else bytes(content)
@@ -314,9 +306,6 @@ class Chat:
             status=status,
             exit_code=exit_code,
             error=outcome.error,
-            agent=self._agent,
-            line=line,
-            at=message.timestamp,
         )
 
     def _answered(self, message: Message) -> str | None:
@@ -341,14 +330,14 @@ class Chat:
         text = content_text(decoded(message.content))
         return not (is_compaction(text) or _INTERRUPTED.match(text) or is_reminder(text) or is_command(text))
 
-    def _person(self, message: Message, line: int) -> None:
+    def _person(self, message: Message) -> None:
         text = content_text(decoded(message.content))
         if is_compaction(text):
-            self._emit.boundary("compaction", agent=self._agent, line=line, at=message.timestamp)
+            self._emit.boundary("compaction")
         elif _INTERRUPTED.match(text):
-            self._emit.boundary("interrupt", agent=self._agent, line=line, at=message.timestamp)
+            self._emit.boundary("interrupt")
         elif not is_reminder(text) and not is_command(text):
-            self._emit.turn(text, agent=self._agent, line=line, at=message.timestamp)
+            self._emit.turn(text)
 
 
 def _asked_for(entry: ToolCall) -> tuple[str | None, Any]:

@@ -23,11 +23,11 @@ MAX_MISSES: Final = 32
 """Messages in an unusual spelling, one after the other, until the fast decoder is given up."""
 
 
-def read_chat(source: Source, emit: Emitter, parts_of: Callable[[Message, int], list[Message]] | None = None) -> None:
+def read_chat(source: Source, emit: Emitter, parts_of: Callable[[Message], list[Message]] | None = None) -> None:
     """Report every conversation of a source in file order.
 
-    ``parts_of`` makes of one recorded message and its line those that it stands for: where results are blocks
-    inside a user's message, one for each result and one for the text.
+    ``parts_of`` makes of one recorded message those that it stands for: where results are blocks inside a user's
+    message, one for each result and one for the text.
     """
     probe = source.probe()
     is_log = probe.shape == "records" and any(is_message(r) for r in probe.records)
@@ -39,7 +39,7 @@ def read_chat(source: Source, emit: Emitter, parts_of: Callable[[Message, int], 
         reading.lines(source)
 
 
-def _as_it_is(message: Message, line: int) -> list[Message]:
+def _as_it_is(message: Message) -> list[Message]:
     return [message]
 
 
@@ -47,7 +47,7 @@ class ChatReading:
     """What has to be remembered between the messages and rows of one file."""
 
     def __init__(
-        self, emit: Emitter, *, is_log: bool, parts_of: Callable[[Message, int], list[Message]] = _as_it_is
+        self, emit: Emitter, *, is_log: bool, parts_of: Callable[[Message], list[Message]] = _as_it_is
     ) -> None:
         self.emit = emit
         self._parts_of = parts_of
@@ -69,6 +69,7 @@ class ChatReading:
         before = b""
         misses = 0
         for number, line in source.lines():
+            self.emit.at(number)
             is_equal = same_line(line, before)
             before = line
             message: Message | None = None
@@ -86,18 +87,18 @@ class ChatReading:
                     continue
                 if not is_message(value):
                     if is_equal:
-                        self.emit.copied("repeated_record", "the line stands twice in a row", line=number)
+                        self.emit.copied("repeated_record", "the line stands twice in a row")
                     else:
-                        self.value(value, number)
+                        self.value(value)
                     continue
                 message = message_of(value)
             if is_equal and self._is_copy(message):
-                self.emit.copied("repeated_message", "the same message stands twice in a row", line=number)
+                self.emit.copied("repeated_message", "the same message stands twice in a row")
                 continue
             if message.conversation_id is not None and message.conversation_id != self._conversation:
-                self._switch(message.conversation_id, number)
-            for part in self._parts_of(message, number):
-                self.chat.report(part, number)
+                self._switch(message.conversation_id)
+            for part in self._parts_of(message):
+                self.chat.report(part)
 
     def _is_copy(self, message: Message) -> bool:
         """Whether a line equal to the one before it is a copy that the emitter cannot tell by ids.
@@ -112,15 +113,15 @@ class ChatReading:
             return message.function_call is None or self.emit.totals.results > 0
         return message.role in ("user", "human", "system", "developer") and not self.chat.is_person(message)
 
-    def _switch(self, conversation: str, line: int) -> None:
+    def _switch(self, conversation: str) -> None:
         if conversation in self._names:
-            self.emit.problem("split_session", "the lines of this conversation do not stand together", line=line)
+            self.emit.problem("split_session", "the lines of this conversation do not stand together")
         self._conversation = conversation
         self.chat.begin(self._unique(conversation))
 
     # -- rows ------------------------------------------------------------------------------
 
-    def value(self, value: Any, line: int = 0) -> None:
+    def value(self, value: Any) -> None:
         """Report a decoded line or document that is no single message."""
         rows = rows_of(value)
         if rows is None:
@@ -128,27 +129,27 @@ class ChatReading:
             if tools and value.get("messages", []) == []:
                 self.emit.tools(tools)
             else:
-                self.emit.problem("unknown_record", "neither a message nor a conversation", line=line)
+                self.emit.problem("unknown_record", "neither a message nor a conversation")
             return
         self.several = self.several or len(rows) > 1
         for row in rows:
-            self._row(row, line)
+            self._row(row)
 
-    def _row(self, row: Row, line: int) -> None:
+    def _row(self, row: Row) -> None:
         response = response_of(row.facts) if row.facts else None
         if not row.messages and response is None:
-            self.emit.problem("unknown_record", "an entry that is no conversation", line=line)
+            self.emit.problem("unknown_record", "an entry that is no conversation")
             return
         self._rows += 1
         messages: list[Message] = []
         for value in row.messages:
             try:
-                messages += self._parts_of(message_of(value), line)
+                messages += self._parts_of(message_of(value))
             except TypeError:
-                self.emit.problem("bad_message", "an entry of a message list that is no object", line=line, damage=True)
+                self.emit.problem("bad_message", "an entry of a message list that is no object", damage=True)
         sent = len(messages)
         if response is not None:
-            answer = self._parts_of(message_of(response), line)
+            answer = self._parts_of(message_of(response))
             if [*map(_mark, messages[-len(answer) :])] != [*map(_mark, answer)]:
                 messages += answer
         marks = _Marks(messages)
@@ -158,10 +159,11 @@ class ChatReading:
             self._begin(row)
         model = model_of(row.facts)
         for message in messages[known:]:
-            self.chat.report(message, line, model)
+            self.chat.report(message, model)
         end = end_of(row.facts)
         if end is not None:
-            self.emit.boundary("end", end, line=line)
+            self.emit.at()
+            self.emit.boundary("end", end)
 
     def _known(self, marks: _Marks) -> int:
         """How many messages of a row were reported with the row before, if it continues that row."""

@@ -47,7 +47,7 @@ def strays_of(roles: Sequence[str], known: Collection[str]) -> set[str] | None:
     return None if 2 * len(strays) >= max(len(roles), 1) or not FOREIGN.isdisjoint(strays) else set(strays)
 
 
-def unknown_role(emit: Emitter, role: str | None, line: int) -> None:
+def unknown_role(emit: Emitter, role: str | None) -> None:
     """Count a message whose role nobody knows."""
     named = "without a role" if role is None else f"of the role {one_line(role, 40)}, which is not known,"
-    emit.problem("unknown_role", f"a message {named} was read around", line=line)
+    emit.problem("unknown_role", f"a message {named} was read around")

@@ -122,26 +122,26 @@ class TextChat:
         """Choose the dialect of messages that come one by one, by some of them."""
         self._dialect = self._only or dialect_of(responses_in(messages))
 
-    def row(self, row: Row, session: str, tools: Sequence[Any] = (), line: int = 0) -> None:
+    def row(self, row: Row, session: str, tools: Sequence[Any] = ()) -> None:
         """Report one conversation, the tools declared for it, and the end that its row tells."""
         if not row.messages:
-            malformed(self._emit, "a row without a conversation", line)
+            malformed(self._emit, "a row without a conversation")
             return
         self._pairing.begin(session)
         self._messages = 0
         self.expect(row.messages)
         self._emit.tools(declared_schemas(tools))
         for message in row.messages:
-            self.report(message, line)
+            self.report(message)
         end = end_of(row.facts)
         if end is not None:
-            self._emit.boundary("end", end, line=line)
+            self._emit.boundary("end", end)
 
-    def report(self, message: Any, line: int = 0) -> None:
+    def report(self, message: Any) -> None:
         """Report one message."""
         self._messages += 1
         if not isinstance(message, dict):
-            malformed(self._emit, "a message that is no object", line)
+            malformed(self._emit, "a message that is no object")
             return
         speaker = message.get("from", message.get("role"))
         role = ROLES.get(speaker.lower()) if isinstance(speaker, str) else None
@@ -150,24 +150,24 @@ class TextChat:
             return
         blocks = content if isinstance(content, list) and content else [None]
         if not isinstance(content, str) and not all(isinstance(block, (str, dict)) for block in blocks):
-            malformed(self._emit, "a message without text", line)
+            malformed(self._emit, "a message without text")
             return
         text = content_text(content)
         if role == "assistant":
-            self._response(text, message, line)
+            self._response(text, message)
         elif role == "call":
-            self._called(text, message, line)
+            self._called(text, message)
         elif role == "tool":
-            self._answers(results_in(text) or [_result_of(text, message)], line)
+            self._answers(results_in(text) or [_result_of(text, message)])
         elif role == "user":
-            self._person(text, line)
+            self._person(text)
         else:
-            unknown_role(self._emit, speaker if isinstance(speaker, str) else None, line)
+            unknown_role(self._emit, speaker if isinstance(speaker, str) else None)
 
-    def _response(self, text: str, message: dict[str, Any], line: int) -> None:
+    def _response(self, text: str, message: dict[str, Any]) -> None:
         native = _native(message)
         if native:
-            self._report(text, native, line)
+            self._report(text, native)
             return
         dialect = self._dialect
         if dialect is None or (dialect is FENCED and self._only is None):
@@ -176,44 +176,44 @@ class TextChat:
             if dialect is not FENCED:
                 self._dialect = dialect
         prose, calls = (text.strip(), []) if dialect is None else dialect.parse(text)
-        self._report(prose, calls, line)
+        self._report(prose, calls)
 
-    def _called(self, text: str, message: dict[str, Any], line: int) -> None:
+    def _called(self, text: str, message: dict[str, Any]) -> None:
         """Report a message that is nothing but calls: their JSON, or elements of a dialect."""
         calls = _native(message) or written_calls(text)
         if not calls:
-            malformed(self._emit, "a call that is no JSON", line)
-        self._report("", calls or [TextCall("", text)], line)
+            malformed(self._emit, "a call that is no JSON")
+        self._report("", calls or [TextCall("", text)])
 
-    def _report(self, prose: str, calls: list[TextCall], line: int) -> None:
+    def _report(self, prose: str, calls: list[TextCall]) -> None:
         if self._pairing.is_waiting():
-            self._emit.problem("missing_result", "a response before the results of the calls before it", line=line)
+            self._emit.problem("missing_result", "a response before the results of the calls before it")
         step = 0
         for call in calls:
             key = f"m{self._messages}.{step}" if step else f"m{self._messages}"
             if not call.name:
-                self._emit.problem("nameless_call", "a call whose name cannot be read", line=line)
-            self._pairing.call(call.name or "?", call.arguments, key=key, line=line)
+                self._emit.problem("nameless_call", "a call whose name cannot be read")
+            self._pairing.call(call.name or "?", call.arguments, key=key)
             if call.result is not None:
-                self._pairing.answer(None, call.result, line=line)
+                self._pairing.answer(None, call.result)
                 step += 1
         if prose or not calls:
-            self._emit.say(prose, key=f"m{self._messages}", line=line)
+            self._emit.say(prose, key=f"m{self._messages}")
 
-    def _person(self, text: str, line: int) -> None:
+    def _person(self, text: str) -> None:
         found = results_in(text)
         if found:
-            self._answers(found, line)
+            self._answers(found)
         elif self._pairing.is_waiting():
-            self._answers([Found(text)], line)
+            self._answers([Found(text)])
         elif _NUDGE.match(text):
-            self._emit.problem("no_call", "the scaffold found no call in a response", line=line)
+            self._emit.problem("no_call", "the scaffold found no call in a response")
         else:
-            self._emit.turn(text, line=line, id=f"m{self._messages}")
+            self._emit.turn(text, id=f"m{self._messages}")
 
-    def _answers(self, found: list[Found], line: int) -> None:
+    def _answers(self, found: list[Found]) -> None:
         for result in found:
-            self._pairing.answer(result.id, result.output, name=result.name, exit_code=result.exit_code, line=line)
+            self._pairing.answer(result.id, result.output, name=result.name, exit_code=result.exit_code)
 
 
 def responses_in(messages: Sequence[Any]) -> Iterator[str]:

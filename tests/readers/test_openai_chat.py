@@ -375,6 +375,8 @@ def test_system_messages_are_no_turns_but_may_tell_of_a_compaction() -> None:
 @pytest.mark.parametrize("times", [1, 2])
 def test_a_line_that_stands_twice_changes_nothing(place: int, times: int) -> None:
     run = [*RUN[:place], *[RUN[place]] * times, *RUN[place:]]
+    if RUN[place] == RUN[-1]:
+        run.insert(place, RUN[place - 1])  # a reply is a copy only where what stands before it is there twice, too
     events, problems, totals = read(run)
     assert words(events) == TOLD
     assert problems.counts or place == 0  # a system message says nothing, once or twice
@@ -386,8 +388,44 @@ def test_a_whole_log_in_which_every_line_stands_twice() -> None:
 
 
 def test_the_copy_of_a_last_line_may_lack_its_line_feed() -> None:
-    data = as_lines(RUN)
-    assert words(read(data + orjson.dumps(RUN[-1]))[0]) == TOLD
+    data = as_lines(RUN[:-1])
+    assert words(read(data + orjson.dumps(RUN[-2]))[0]) == TOLD[:-1]
+
+
+@pytest.mark.parametrize(
+    ("replies", "heard"),
+    [
+        pytest.param([say("Yes.")] * 3, 3, id="nothing shows a copy"),
+        pytest.param([say([{"type": "text", "text": "Yes."}])] * 3, 3, id="blocks of text"),
+        pytest.param([say("Yes.", id="m1")] * 3, 1, id="one id"),
+        pytest.param([say("Yes.", id="m1"), say("Yes.", id="m2")], 2, id="two ids"),
+        pytest.param([say("Yes.", timestamp="2030-01-02T03:04:05Z")] * 3, 1, id="one time"),
+    ],
+)
+def test_an_agent_may_say_the_same_thing_again_and_again(replies: list[Json], heard: int) -> None:
+    for before in ([user("go")], RUN[:-1]):
+        events, problems, _ = read([*before, *replies])
+        assert words(events)[-heard:] == ["Yes."] * heard
+        assert [e for e in words(events) if e == "Yes."] == ["Yes."] * heard
+        assert sum(problems.counts.values()) == len(replies) - heard
+    assert words(read(orjson.dumps([user("go"), *replies]))[0])[1:] == ["Yes."] * len(replies)
+
+
+def test_a_log_that_doubles_lines_doubles_replies() -> None:
+    run = [user("go"), user("go"), say("Yes."), say("Yes."), say("Soon."), say("Soon."), user("when?"), say("Now.")]
+    assert words(read([*run, say("Now.")])[0]) == ["turn: go", "Yes.", "Soon.", "turn: when?", "Now.", "Now."]
+
+
+@pytest.mark.parametrize("times", [1, 3, 6])
+@pytest.mark.parametrize("holds", [False, True], ids=["apart", "among the messages"])
+def test_equal_responses_in_a_log_of_requests(times: int, holds: bool) -> None:
+    said: list[Json] = []
+    rows: list[Json] = []
+    for _ in range(times):
+        asked = [user("go"), *said]
+        said.append(say("Yes."))
+        rows.append({"messages": [*asked, said[-1]] if holds else asked, "response": said[-1]})
+    assert words(read(rows)[0]) == ["turn: go", *["Yes."] * times]
 
 
 def test_calls_without_ids_and_results_that_repeat_are_a_loop() -> None:

@@ -13,9 +13,10 @@ or is the summary of a compaction, which is a boundary. **Batch** = one assistan
 from the row before it, as in a log of requests, continues that session. Conversations whose
 lines alternate in one file are not put together again: each stretch counts on its own.
 
-**Copies.** A line equal to the line before it, byte for byte, is a copy. In a log of single
-messages, so is a call with the id, name and arguments of an earlier one; in a list that was
-kept whole, only while the earlier one is unanswered.
+**Copies.** A line equal to the line before it, byte for byte, is a copy. A mere reply is one only if
+it has an id or a time, or if what stands before it is there twice as well: an agent may say the same
+again and again. In a log of single messages, so is a call with the id, name and arguments of an
+earlier one; in a list that was kept whole, only while the earlier one is unanswered.
 
 **Failure.** The API has no flag. Success is known only where a harness added ``is_error``,
 ``error``, ``success``, ``status`` or an exit code to its result messages.

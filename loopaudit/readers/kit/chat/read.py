@@ -1,7 +1,7 @@
 """Reads files of messages with roles: messages, conversations or requests, line by line or whole.
 
-A line equal to the line before it is a copy; a row that goes on with the row before it (a log of
-requests, each with all messages so far) goes on with its session.
+A line equal to the line before it is a copy, but for a reply that nothing shows to be one; a row that goes
+on with the row before it (a log of requests, each with all messages so far) goes on with its session.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from loopaudit.core.json import tolerant_loads
 from loopaudit.core.tools import declared_schemas
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.chat.message import Message, decoded, message_decoder, message_of
-from loopaudit.readers.kit.chat.messages import Chat, prose
+from loopaudit.readers.kit.chat.messages import TEXT_BLOCKS, Chat, prose
 from loopaudit.readers.kit.chat.rows import Row, end_of, id_of, is_message, model_of, response_of, rows_of, tools_of
 from loopaudit.readers.source import Source, same_line
 
@@ -56,8 +56,12 @@ class ChatReading:
         self._names: dict[str, int] = {}
         self._conversation: str | None = None
         self._rows = 0
+        self._doubled = False
+        """Whether the last line that is no mere reply stood twice."""
         self._before = _Marks([])
         """The messages of the row before, with its response."""
+        self._apart = False
+        """Whether that response stood apart from them."""
         self._sent = 0
         """How many of them are not its response."""
 
@@ -92,9 +96,12 @@ class ChatReading:
                         self.value(value)
                     continue
                 message = message_of(value)
-            if is_equal and self._is_copy(message):
-                self.emit.copied("repeated_message", "the same message stands twice in a row")
-                continue
+            if is_equal:
+                if self._is_copy(message):
+                    self.emit.copied("repeated_message", "the same message stands twice in a row")
+                    continue
+            elif message.role != "assistant" or message.tool_calls:
+                self._doubled = False
             if message.conversation_id is not None and message.conversation_id != self._conversation:
                 self._switch(message.conversation_id)
             for part in self._parts_of(message):
@@ -105,8 +112,12 @@ class ChatReading:
 
         Equal results without ids may belong to parallel calls. Equal calls without ids may be
         a loop in a recording without results; where results are recorded one would stand
-        between them.
+        between them. An agent may say the same twice: such a line is a copy if it has an id or a
+        time of its own, or if what stands before the replies was written twice as well.
         """
+        if _is_reply(message):
+            return self._doubled or message.timestamp is not None or decoded(message.id) is not None
+        self._doubled = message.role != "tool" or message.tool_call_id is not None
         if message.role == "assistant":
             if message.tool_calls:
                 return self.emit.totals.results > 0 and not any(call.id for call in message.tool_calls)
@@ -150,11 +161,11 @@ class ChatReading:
         sent = len(messages)
         if response is not None:
             answer = self._parts_of(message_of(response))
-            if [*map(_mark, messages[-len(answer) :])] != [*map(_mark, answer)]:
+            if not self._holds(messages, answer):
                 messages += answer
         marks = _Marks(messages)
         known = self._known(marks)
-        self._before, self._sent = marks, sent
+        self._before, self._sent, self._apart = marks, sent, len(messages) > sent
         if not known:
             self._begin(row)
         model = model_of(row.facts)
@@ -164,6 +175,18 @@ class ChatReading:
         if end is not None:
             self.emit.at()
             self.emit.boundary("end", end)
+
+    def _holds(self, messages: list[Message], answer: list[Message]) -> bool:
+        """Whether the response of a row is the last of its messages.
+
+        Where the row before kept its response apart, and these are its messages with that response,
+        the new one only says the same once more.
+        """
+        if [*map(_mark, messages[-len(answer) :])] != [*map(_mark, answer)]:
+            return False
+        before = self._before
+        length = len(messages)
+        return not (self._apart and length == len(before.messages) and _Marks(messages).agree(before, length))
 
     def _known(self, marks: _Marks) -> int:
         """How many messages of a row were reported with the row before, if it continues that row."""
@@ -210,6 +233,15 @@ class _Marks:
         if place == len(self._made):
             self._made.append(_mark(self.messages[place]))
         return self._made[place]
+
+
+def _is_reply(message: Message) -> bool:
+    """Whether a message of an assistant is text alone."""
+    if message.role != "assistant" or message.tool_calls or message.function_call is not None:
+        return False
+    content = decoded(message.content)
+    blocks = content if isinstance(content, list) else ()
+    return all(not isinstance(block, dict) or block.get("type", "text") in TEXT_BLOCKS for block in blocks)
 
 
 def _letter(message: Message) -> bytes:

@@ -110,6 +110,7 @@ def read(source: Source, emit: Emitter) -> None:
     sessions = Sessions(emit)
     current: str | None = None
     for number, line in _lines(source):
+        emit.at(number, line.timestamp)
         kind = line.type
         if line.session_id != current and line.session_id is not None:
             if sessions.is_another(line, number):
@@ -119,9 +120,9 @@ def read(source: Source, emit: Emitter) -> None:
                 continue
             current = line.session_id
         if kind == "assistant" or kind == "user":  # noqa: PLR1714 - this is the fastest way
-            message(line, number, kind)
+            message(line, kind)
         else:
-            other(line, number, kind)
+            other(line, kind)
     session.finish()
     while sessions.waiting:
         session = _another(emit, session, sessions)
@@ -152,10 +153,11 @@ def _another(emit: Emitter, before: _Session, sessions: Sessions) -> _Session:
     if not before.is_used:
         session.copied_calls = before.copied_calls  # all of it was copies
     for number, line in sessions.next():
+        emit.at(number, line.timestamp)
         if line.type in ("assistant", "user"):
-            session.message(line, number, str(line.type))
+            session.message(line, str(line.type))
         else:
-            session.other(line, number, line.type)
+            session.other(line, line.type)
     return session
 
 
@@ -226,7 +228,7 @@ class _Session:
 
     # -- records ---------------------------------------------------------------------------
 
-    def message(self, line: Line, number: int, kind: str, nested_agent: str | None = None) -> None:
+    def message(self, line: Line, kind: str, nested_agent: str | None = None) -> None:
         """A record of the conversation: a person's or tools' (``user``), or the model's."""
         if self.copied and self._is_copied(line):
             return
@@ -235,37 +237,39 @@ class _Session:
             self._name(line.session_id)
         content = None if message is None else message.content
         if message is None or content is None:
-            self._emit.problem("no_message", f"a record of type {kind} without content", line=number, damage=True)
+            self._emit.problem("no_message", f"a record of type {kind} without content", damage=True)
             self._link(line)
             return
         if self._copies.seen(line.uuid, line.timestamp, mark_of(content)):
             self._emit.totals.repeated_records += 1
-            self._emit.problem("repeated_record", "this record stood before", line=number)
+            self._emit.problem("repeated_record", "this record stood before")
             return
         if nested_agent or line.agent_id:
             agent = self._agent(nested_agent or line.agent_id or "")
         elif line.is_sidechain:
             agent = self._agent(self._chains.join(line.uuid, line.parent_uuid, begins=_is_task(line)))
         else:
-            if number in self.branches:
-                self._now = self._agent(f"abandoned {self.branches[number]}")
+            branch = self.branches.get(self._emit.line)
+            if branch is not None:
+                self._now = self._agent(f"abandoned {branch}")
             elif kind == "user" and self._now is not self._main and _is_turn(line):
                 self._now = self._main
             agent = self._now
             if self.copied_calls and not self._used:
-                self._boundary(agent, "resume", "continued from another file", line, number)
+                self._boundary(agent, "resume", "continued from another file")
             if line.session_id != self._session_id:
-                self._resumed(line, number)
+                self._resumed(line)
+        self._emit.agent = agent.name
         if kind == "assistant":
-            self._assistant(agent, line, message, content, number)
+            self._assistant(agent, line, message, content)
         else:
-            self._user(agent, line, content, number)
+            self._user(agent, line, content)
         if not self._used:
             self._used = self._named = True
         if line.uuid is not None and agent is self._now:
             self._mark(line.uuid)
 
-    def other(self, line: Line, number: int, kind: str | None) -> None:
+    def other(self, line: Line, kind: str | None) -> None:
         """A record of any other type; only boundaries and nested sub-agents matter."""
         if self.copied and not self._used and kind != "progress":
             self._link(line)  # it stands among copies
@@ -275,20 +279,20 @@ class _Session:
         if line.message is not None:
             # A message under a type that has none.
             if kind is None and line.message.role in ("user", "assistant"):
-                self.message(line, number, line.message.role)
+                self.message(line, line.message.role)
                 return
-            self._unknown(kind, number, damage=True)
+            self._unknown(kind, damage=True)
         elif kind == "progress":
-            self._progress(line, number)
+            self._progress(line)
         elif kind == "attachment":
             if line.attachment is not None and line.attachment.hook_name is not None:
-                self._hook(line.attachment.hook_name, line, number)
+                self._hook(line.attachment.hook_name, line)
         elif kind == "system":
             if line.subtype == "compact_boundary":
                 why = line.compact_metadata.trigger if line.compact_metadata is not None else None
-                self._boundary(self._agent_of(line), "compaction", why or "", line, number)
+                self._boundary(self._agent_of(line), "compaction", why or "")
         elif kind not in SILENT:
-            self._unknown(kind, number, damage=False)
+            self._unknown(kind, damage=False)
         if line.uuid is not None and not line.is_sidechain:
             self._mark(line.uuid)
         self._link(line)
@@ -303,101 +307,99 @@ class _Session:
         self._link(line)
         return True
 
-    def _unknown(self, kind: str | None, number: int, *, damage: bool) -> None:
+    def _unknown(self, kind: str | None, *, damage: bool) -> None:
         if kind is None:
-            self._emit.problem("no_type", "a record without a type", line=number, damage=damage)
+            self._emit.problem("no_type", "a record without a type", damage=damage)
         else:
             what = f"records of type {one_line(kind, 40)} are not known" + (" to hold messages" if damage else "")
-            self._emit.problem("unknown_record", what, line=number, damage=damage)
+            self._emit.problem("unknown_record", what, damage=damage)
 
-    def _progress(self, line: Line, number: int) -> None:
+    def _progress(self, line: Line) -> None:
         """Progress of a command or a hook, or a whole record of a sub-agent."""
         data = line.data
         if data is None:
-            self._emit.problem("no_data", "a progress record without its data", line=number)
+            self._emit.problem("no_data", "a progress record without its data")
             return
         nested = data.message
         if not isinstance(nested, Line):
             if data.type == "agent_progress":
                 what = "the progress of a sub-agent without its record"
-                self._emit.problem("no_message", what, line=number, damage=nested is not None)
+                self._emit.problem("no_message", what, damage=nested is not None)
             elif data.hook_name is not None:
-                self._hook(data.hook_name, line, number)
+                self._hook(data.hook_name, line)
             return
         kind = nested.type or (nested.message.role if nested.message is not None else None)
         if kind not in ("user", "assistant"):
             if kind not in SILENT or nested.message is not None:
-                self._unknown(kind, number, damage=nested.message is not None)
+                self._unknown(kind, damage=nested.message is not None)
             return
         if nested.timestamp is None:
             nested.timestamp = line.timestamp
-        self.message(nested, number, kind, data.agent_id or nested.agent_id or line.parent_tool_use_id or "sub-agent")
+        self._emit.time = nested.timestamp
+        self.message(nested, kind, data.agent_id or nested.agent_id or line.parent_tool_use_id or "sub-agent")
 
-    def _hook(self, name: str, line: Line, number: int) -> None:
+    def _hook(self, name: str, line: Line) -> None:
         """Hooks tell by their name how a session began or went on."""
         if self._used and not line.is_sidechain:
             if name == "SessionStart:resume":
-                self._boundary(self._now, "resume", name, line, number)
+                self._boundary(self._now, "resume", name)
             elif name == "SessionStart:clear":
-                self._boundary(self._now, "clear", name, line, number)
+                self._boundary(self._now, "clear", name)
 
     def _name(self, session: str) -> None:
         self._named = True
         self._session_id = session
         self._emit.session(session)
 
-    def _resumed(self, line: Line, number: int) -> None:
+    def _resumed(self, line: Line) -> None:
         """The main agent goes on under another session id than before."""
         before, now = self._session_id, line.session_id
         if now:
             self._session_id = now
             if before is not None and self._used:
-                self._boundary(self._now, "resume", "another session id", line, number)
+                self._boundary(self._now, "resume", "another session id")
 
     # -- what the model said -----------------------------------------------------------------
 
-    def _assistant(self, agent: _Agent, line: Line, message: Message, content: str | list[Block], number: int) -> None:
+    def _assistant(self, agent: _Agent, line: Line, message: Message, content: str | list[Block]) -> None:
         if (line.is_api_error_message or message.model == SYNTHETIC) and not _has_calls(content):
             return
         key = agent.key
         if key is None or message.id is None or message.id != agent.message_id or line.request_id != agent.request_id:
             key = self._response(agent, line, message)
         agent.calm = None
-        at = line.timestamp
         for block in content if not isinstance(content, str) else (Block(type="text", text=content),):
             kind = block.type
             if kind == "tool_use":
-                if self._call(agent, block, key, number, at):
+                if self._call(block, key):
                     agent.message = message
             elif kind == "text":
                 if block.text:
-                    self._emit.say(block.text, agent=agent.name, key=key, line=number, at=at)
+                    self._emit.say(block.text, key=key)
                 agent.message = message
             elif kind == "thinking" or kind == "redacted_thinking":  # noqa: PLR1714
                 agent.message = message
             elif kind is not None and kind.endswith("_tool_use"):
                 # Tools that a server ran; their results stand in the same message.
-                if self._call(agent, block, key, number, at):
+                if self._call(block, key):
                     agent.message = message
             else:
-                self._rest(agent, line, block, number)
+                self._rest(line, block)
         message.content = None  # its blocks would keep the whole line, and only the tokens are read later
 
-    def _call(self, agent: _Agent, block: Block, key: str, number: int, at: str | None) -> bool:
+    def _call(self, block: Block, key: str) -> bool:
         """Report a call; false for a copy of an earlier one."""
         emit = self._emit
         if not block.name:
-            emit.problem("call_without_name", "a tool call without a name", line=number, damage=True)
+            emit.problem("call_without_name", "a tool call without a name", damage=True)
             return False
         if not block.id:
-            emit.problem(
-                "call_without_id", "a tool call without an id: its result is told by order", line=number, damage=True
-            )
+            emit.problem("call_without_id", "a tool call without an id: its result is told by order", damage=True)
         arguments = bytes(block.input)
         if not arguments:
-            emit.problem("call_without_input", "a tool call without arguments", line=number, damage=True)
+            emit.problem("call_without_input", "a tool call without arguments", damage=True)
             arguments = b"null"
-        return emit.call(block.name, arguments, id=block.id, key=key, agent=agent.name, line=number, at=at) is not None
+        return emit.call(block.name, arguments, id=block.id, key=key) is not None
 
     def _response(self, agent: _Agent, line: Line, message: Message) -> str:
         """The key of a response that is not the agent's last one."""
@@ -431,15 +433,15 @@ class _Session:
 
     # -- what people and tools said ----------------------------------------------------------
 
-    def _user(self, agent: _Agent, line: Line, content: str | list[Block], number: int) -> None:
+    def _user(self, agent: _Agent, line: Line, content: str | list[Block]) -> None:
         if isinstance(content, str):
-            self._person(agent, line, (content,), number)
+            self._person(agent, line, (content,))
             return
         answers = 0
         for block in content:
             if block.type == "tool_result":
                 answers += 1
-                self._result(agent, line, block, number)
+                self._result(line, block)
         if answers == len(content):
             return
         texts: list[str] = []
@@ -449,77 +451,75 @@ class _Session:
                 texts.append(block.text or "")
             elif block.type != "tool_result":
                 media = media or block.type in ("image", "document")
-                self._rest(agent, line, block, number)
+                self._rest(line, block)
         if not answers:
-            self._person(agent, line, texts, number, media=media)
+            self._person(agent, line, texts, media=media)
         elif any(text.startswith(INTERRUPTED) for text in texts):
-            self._boundary(agent, "interrupt", one_line(texts[0], 80), line, number)
+            self._boundary(agent, "interrupt", one_line(texts[0], 80))
 
-    def _result(self, agent: _Agent, line: Line, block: Block, number: int) -> None:
+    def _result(self, line: Line, block: Block) -> None:
         emit = self._emit
         call = block.tool_use_id
         if not call:
             what = "a tool result without the id of its call: it answers the oldest call without one"
-            emit.problem("result_without_id", what, line=number, damage=True)
-            call = emit.nameless(agent.name)
+            emit.problem("result_without_id", what, damage=True)
+            call = emit.nameless(emit.agent)
             if call is None:
                 return
         output = bytes(block.content) or b"null"
         denial = line.tool_denial_kind
         if not block.is_error and denial is None:
-            emit.result(call, output, failed=False, agent=agent.name, line=number, at=line.timestamp)
+            emit.result(call, output, failed=False)
             return
         text = decode_text(output)
         status = refusal(text, denial)
         code = exit_code(text) if status is None else None
-        emit.result(
-            call, text, failed=True, status=status, exit_code=code, agent=agent.name, line=number, at=line.timestamp
-        )
+        emit.result(call, text, failed=True, status=status, exit_code=code)
 
-    def _rest(self, agent: _Agent, line: Line, block: Block, number: int) -> None:
+    def _rest(self, line: Line, block: Block) -> None:
         """A block of a rarer type: a server's result, media, or something unknown."""
         kind = block.type
         if kind is None:
-            self._emit.problem("no_block_type", "a content block without a type", line=number, damage=True)
+            self._emit.problem("no_block_type", "a content block without a type", damage=True)
         elif kind.endswith("tool_result"):
             if block.is_error is None:
                 value: Any = decode_value(bytes(block.content) or b"null")
                 block.is_error = isinstance(value, dict) and str(value.get("type")).endswith("_error")
-            self._result(agent, line, block, number)
+            self._result(line, block)
         elif kind not in BLOCKS:
             what = f"blocks of type {one_line(kind, 40)} are not known here"
-            self._emit.problem("unknown_block", what, line=number, damage=kind.endswith("tool_use"))
+            self._emit.problem("unknown_block", what, damage=kind.endswith("tool_use"))
 
-    def _person(self, agent: _Agent, line: Line, texts: Sequence[str], number: int, *, media: bool = False) -> None:
+    def _person(self, agent: _Agent, line: Line, texts: Sequence[str], *, media: bool = False) -> None:
         """A record without results: a turn, or one of the things that only look like one."""
         text = _turn_text(line, texts, media=media)
         if text is not None:
             self._flush(agent)
             if agent is self._now:
-                self._rewound(line, number)
+                self._rewound(line)
                 self._turns += 1
             agent.calm = None
             is_own = self._copies.trusts(line.uuid)
-            self._emit.turn(text, agent=agent.name, line=number, at=line.timestamp, is_own=is_own)
+            self._emit.turn(text, is_own=is_own)
             return
         if line.is_compact_summary:
-            self._boundary(agent, "compaction", "", line, number)
+            self._boundary(agent, "compaction", "")
             return
         first = next(filter(None, map(typed, texts)), "")
         if line.is_meta:
             if first == CONTINUED and self._used:
-                self._boundary(agent, "resume", "", line, number)
+                self._boundary(agent, "resume", "")
         elif first.startswith(INTERRUPTED):
-            self._boundary(agent, "interrupt", one_line(first, 80), line, number)
+            self._boundary(agent, "interrupt", one_line(first, 80))
         elif first.startswith(CLEAR) and self._used:
-            self._boundary(agent, "clear", "/clear", line, number)
+            self._boundary(agent, "clear", "/clear")
 
-    def _rewound(self, line: Line, number: int) -> None:
+    def _rewound(self, line: Line) -> None:
         """Tell where a person goes on from an earlier record: what was done behind it is an abandoned branch."""
         before = self._turns_at.get(line.parent_uuid or "")
         if before is not None and before < self._turns and self._copies.trusts(line.parent_uuid):
             left = self._turns - before
-            self._boundary(self._now, "clear", f"rewound: {left} abandoned", line, number)
+            self._boundary(self._now, "clear", f"rewound: {left} abandoned")
 
     def _mark(self, uuid: str) -> None:
         """Remember at which turn a record stands."""
@@ -529,13 +529,13 @@ class _Session:
             for old in list(islice(marks, MAX_MARKS // 2)):
                 del marks[old]
 
-    def _boundary(self, agent: _Agent, kind: BoundaryKind, reason: str, line: Line, number: int) -> None:
+    def _boundary(self, agent: _Agent, kind: BoundaryKind, reason: str) -> None:
         if agent.calm == kind:
             return
         self._flush(agent)
         agent.calm = kind
         self._named = True
-        self._emit.boundary(kind, reason, agent=agent.name, line=number, at=line.timestamp)
+        self._emit.boundary(kind, reason, agent=agent.name)
 
     # -- agents ------------------------------------------------------------------------------
 

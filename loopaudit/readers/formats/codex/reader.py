@@ -151,22 +151,23 @@ def read(source: Source, emit: Emitter) -> None:
     item, event, other_item = rollout.items.get, rollout.events.get, rollout.other_item
     for number, line in source.decoded(line_decoder().decode, line_from):
         payload, kind = line.payload, line.type
-        if rollout.copying is not None and rollout.is_copied(number, line):
+        emit.at(number, line.timestamp)
+        if rollout.copying is not None and rollout.is_copied(line):
             continue
         if payload is not None and kind == "response_item":
-            (item(payload.type) or other_item)(number, payload, line.timestamp)
+            (item(payload.type) or other_item)(payload)
         elif payload is not None and kind == "event_msg":
             # Most events only repeat response items, or are nothing that a replay has a use for.
             handle = event(payload.type)
             if handle is not None:
-                handle(number, payload, line.timestamp)
+                handle(payload)
         else:
-            rollout.other(number, line)
+            rollout.other(line)
     rollout.finish()
 
 
 Time = str | float | None
-Handler = Callable[[int, Item, Time], None]
+Handler = Callable[[Item], None]
 
 
 class Rollout:
@@ -202,7 +203,7 @@ class Rollout:
 
     def __init__(self, emit: Emitter) -> None:
         self.emit = emit
-        self.mark: tuple[Any, ...] | None = None
+        self.mark: tuple[str, Time, str] | None = None
         self.mark_line = 0
         self.items: dict[str | None, Handler] = {
             "function_call": self._function_call,
@@ -250,7 +251,7 @@ class Rollout:
         self.compacted = False
         self.ledger = Ledger(self.emit)
 
-    def is_copied(self, number: int, line: Line) -> bool:
+    def is_copied(self, line: Line) -> bool:
         """Whether a line still belongs to the copy of the parent's thread, which was written all at once."""
         at = seconds(line.timestamp)
         if self.copying is not None and at is not None and abs(at - self.copying) <= COPY_GAP:
@@ -260,124 +261,124 @@ class Rollout:
         self.copying = None
         if self.copied:
             what = f"{self.copied} records at the beginning are a copy of the parent's thread, and are left out"
-            self.emit.problem("parents_copy", what, line=number - self.copied)
+            self.emit.problem("parents_copy", what, line=self.emit.line - self.copied)
         return False
 
-    def other(self, number: int, line: Line) -> None:
+    def other(self, line: Line) -> None:
         """A line that holds neither a response item nor an event."""
         payload, kind = line.payload, line.type
         if payload is None:
-            self._bare(number, line)
+            self._bare(line)
         elif kind == "turn_context":
             self.model = payload.model or self.model
         elif kind == "compacted":
-            self._compaction(number, payload, line.timestamp)
+            self._compaction(payload)
         elif kind == "session_meta":
-            self._meta(number, payload, line.timestamp)
+            self._meta(payload)
         elif kind == "inter_agent_communication":
-            self.emit.problem("other_agent", "a message of another agent is no turn", line=number)
+            self.emit.problem("other_agent", "a message of another agent is no turn")
         elif kind is None:
-            self.emit.problem("unknown_record", "a record without a type", line=number, damage=True)
+            self.emit.problem("unknown_record", "a record without a type", damage=True)
         elif kind in SILENT_RECORDS:
             pass
         else:
-            self.emit.problem("unknown_record", f"a record of unknown type {kind[:80]!r}", line=number)
+            self.emit.problem("unknown_record", f"a record of unknown type {kind[:80]!r}")
 
     def finish(self) -> None:
         """The end of the file."""
         self._settle()
         self.ledger.close()
 
-    def _bare(self, number: int, line: Line) -> None:
+    def _bare(self, line: Line) -> None:
         """A line without a payload: of the oldest generation, or damaged."""
         if line.record_type is not None:
             return
         if line.type is None and line.id is not None and line.timestamp is not None:
-            self._meta(number, line, line.timestamp)
+            self._meta(line)
         elif line.type is None or line.type in ENVELOPES:
-            self.emit.problem("empty_record", "a record without type or payload", line=number, damage=True)
+            self.emit.problem("empty_record", "a record without type or payload", damage=True)
         else:
-            self.items.get(line.type, self.other_item)(number, line, line.timestamp)
+            self.items.get(line.type, self.other_item)(line)
 
     # -- items -----------------------------------------------------------------------------
 
-    def _function_call(self, number: int, item: Item, at: Time) -> None:
+    def _function_call(self, item: Item) -> None:
         name = item.name
         if name is None:
-            self.emit.problem("nameless_call", "a call without the name of its tool", line=number, damage=True)
+            self.emit.problem("nameless_call", "a call without the name of its tool", damage=True)
             name = ""
-        self._call(number, full_name(item.namespace, name), item.arguments, item.call_id, at)
+        self._call(full_name(item.namespace, name), item.arguments, item.call_id)
 
-    def _custom_call(self, number: int, item: Item, at: Time) -> None:
+    def _custom_call(self, item: Item) -> None:
         item.arguments = item.input
-        self._function_call(number, item, at)
+        self._function_call(item)
 
-    def _shell_call(self, number: int, item: Item, at: Time) -> None:
-        self._call(number, "local_shell", item.action, item.call_id or item.id, at)
+    def _shell_call(self, item: Item) -> None:
+        self._call("local_shell", item.action, item.call_id or item.id)
 
-    def _search_call(self, number: int, item: Item, at: Time) -> None:
+    def _search_call(self, item: Item) -> None:
         if item.call_id is None:
-            self.other_item(number, item, at)
+            self.other_item(item)
         else:
-            self._call(number, "tool_search", item.arguments, item.call_id, at)
+            self._call("tool_search", item.arguments, item.call_id)
 
-    def _search_output(self, number: int, item: Item, at: Time) -> None:
+    def _search_output(self, item: Item) -> None:
         if item.call_id is None:
-            self.other_item(number, item, at)
+            self.other_item(item)
         else:
             item.output = item.tools
-            self._output(number, item, at)
+            self._output(item)
 
-    def _call(self, number: int, name: str, arguments: Any, call_id: str | None, at: Time) -> None:
+    def _call(self, name: str, arguments: Any, call_id: str | None) -> None:
         self._respond()
-        self.emit.call(name, arguments, id=call_id, key=self.key, line=number, at=at, model=self.model)
+        self.emit.call(name, arguments, id=call_id, key=self.key, model=self.model)
         if self.ledger.pending is not None:
             self.ledger.pay(self.key, self.model)
 
-    def _output(self, number: int, item: Item, at: Time) -> None:
+    def _output(self, item: Item) -> None:
         if self.waiting:
             self._settle()
         self.open = False
         source, failed, status, exit_code = outcome(bytes(item.output))
         if self.flags and failed is None and item.call_id is not None:
             failed = self.flags.pop(item.call_id, None)
-        self.emit.result(item.call_id, source, failed=failed, status=status, exit_code=exit_code, line=number, at=at)
+        self.emit.result(item.call_id, source, failed=failed, status=status, exit_code=exit_code)
 
-    def _reasoning(self, number: int, item: Item, at: Time) -> None:
+    def _reasoning(self, item: Item) -> None:
         self._respond()
 
-    def _message(self, number: int, item: Item, at: Time) -> None:
+    def _message(self, item: Item) -> None:
         role = item.role
         if role == "assistant":
             text = item_text(item.content)
-            if not self._again(number, ("say", at, text)):
+            if not self._again("say", text):
                 self._respond()
-                self.emit.say(text, key=self.key, line=number, at=at, model=self.model)
+                self.emit.say(text, key=self.key, model=self.model)
                 if self.ledger.pending is not None:
                     self.ledger.pay(self.key, self.model)
         elif role == "user":
             text = item_text(item.content)
-            if not text.lstrip().startswith(INJECTED) and not self._again(number, ("item", at, text)):
-                self.waiting.append((text, number, at))
+            if not text.lstrip().startswith(INJECTED) and not self._again("item", text):
+                self.waiting.append((text, self.emit.line, self.emit.time))
                 if len(self.waiting) > MAX_WAITING:
                     self._settle()
         elif role not in ROLES:
-            self.emit.problem("unknown_item", "a message without a known role", line=number, damage=True)
+            self.emit.problem("unknown_item", "a message without a known role", damage=True)
 
-    def other_item(self, number: int, item: Item, at: Time) -> None:
+    def other_item(self, item: Item) -> None:
         """An item that is neither call, result nor message."""
         kind = item.type
         if kind is None:
-            self.emit.problem("unknown_item", "an item without a type", line=number, damage=True)
+            self.emit.problem("unknown_item", "an item without a type", damage=True)
         elif kind in NOT_CALLS:
             self._respond()
-            self.emit.problem("not_a_call", f"{kind}: run by the provider, not counted as a call", line=number)
+            self.emit.problem("not_a_call", f"{kind}: run by the provider, not counted as a call")
         elif kind in COMPACTIONS:
-            self._compaction(number, item, at)
+            self._compaction(item)
         elif kind == "agent_message":
-            self.emit.problem("other_agent", "a message of another agent is no turn", line=number)
+            self.emit.problem("other_agent", "a message of another agent is no turn")
         elif kind not in SILENT_ITEMS:
-            self.emit.problem("unknown_item", f"an item of unknown type {kind[:80]!r}", line=number)
+            self.emit.problem("unknown_item", f"an item of unknown type {kind[:80]!r}")
 
     def _respond(self) -> None:
         """The model has said or called something: begin a response unless one is open."""
@@ -392,17 +393,17 @@ class Rollout:
 
     # -- events ----------------------------------------------------------------------------
 
-    def _untyped_event(self, number: int, event: Item, at: Time) -> None:
-        self.emit.problem("unknown_event", "an event without a type", line=number, damage=True)
+    def _untyped_event(self, event: Item) -> None:
+        self.emit.problem("unknown_event", "an event without a type", damage=True)
 
-    def _aborted(self, number: int, event: Item, at: Time) -> None:
-        self._boundary("interrupt", event.reason or "turn_aborted", number, at)
+    def _aborted(self, event: Item) -> None:
+        self._boundary("interrupt", event.reason or "turn_aborted")
 
-    def _rolled_back(self, number: int, event: Item, at: Time) -> None:
+    def _rolled_back(self, event: Item) -> None:
         count = "" if event.num_turns is None else f" {event.num_turns}"
-        self._boundary("clear", f"thread_rolled_back{count}", number, at)
+        self._boundary("clear", f"thread_rolled_back{count}")
 
-    def _typed(self, number: int, event: Item, at: Time) -> None:
+    def _typed(self, event: Item) -> None:
         """A message that a person typed, or what early versions announced in the same way."""
         if event.kind in ("environment_context", "user_instructions"):
             return
@@ -411,32 +412,37 @@ class Rollout:
         if self.waiting:
             self.waiting.pop()
             self._settle()
-        if not self._again(number, ("turn", at, text)):
-            self._turn(text, number, at)
+        if not self._again("turn", text):
+            self._turn(text)
 
     def _settle(self) -> None:
         """Decide on the user items that wait: the model goes on, no event announced them."""
         if not self.waiting:
             return
         waiting, self.waiting = self.waiting, []
+        emit = self.emit
+        place = emit.line, emit.time
         for text, number, at in waiting:
+            emit.at(number, at)
             if not self.announced:
-                self._turn(text, number, at)
+                self._turn(text)
             elif text != self.last_turn:
                 message = "a user item that no user_message event announces is no turn"
-                self.emit.problem("unannounced_message", message, line=number)
+                emit.problem("unannounced_message", message)
+        emit.at(*place)
 
-    def _turn(self, text: str, number: int, at: Time) -> None:
+    def _turn(self, text: str) -> None:
         self.last_turn = text
         self.begun = True
         self.open = self.seen_items = False
         self.ledger.turn()
         # Forks write the history of their parent anew, many records in the same millisecond.
         forked = len(self.metas) > 1
-        identity = None if at is None else f"line {number}" if forked else f"{at} {hash(text)}"
-        self.emit.turn(text, line=number, at=at, id=identity)
+        at = self.emit.time
+        identity = None if at is None else f"line {self.emit.line}" if forked else f"{at} {hash(text)}"
+        self.emit.turn(text, id=identity)
 
-    def _flag(self, number: int, event: Item, at: Time) -> None:
+    def _flag(self, event: Item) -> None:
         """Remember a success flag for the output that follows."""
         success = mcp_success(event.result) if event.type == "mcp_tool_call_end" else event.success
         if event.call_id is None or success is None:
@@ -445,20 +451,20 @@ class Rollout:
             del self.flags[next(iter(self.flags))]
         self.flags[event.call_id] = not success
 
-    def _tokens(self, number: int, event: Item, at: Time) -> None:
+    def _tokens(self, event: Item) -> None:
         key, model = self.key, self.model
         if self.ledger.report(event.info, key, model, items=self.seen_items):
             self.open = False
 
     # -- boundaries ------------------------------------------------------------------------
 
-    def _meta(self, number: int, meta: Item, at: Time) -> None:
+    def _meta(self, meta: Item) -> None:
         self._settle()
         name = meta.id or ""
-        if self._again(number, ("meta", at, name)):
+        if self._again("meta", name):
             return
         if self.parent is not None and name == self.parent and not self.begun:
-            self.copying = seconds(at)
+            self.copying = seconds(self.emit.time)
             return
         if self.begun and self.metas and name and name not in self.metas:
             self.ledger.close()
@@ -466,7 +472,7 @@ class Rollout:
         if not self.metas:
             self.parent = parent_of(meta)
         if self.begun:
-            self._boundary("resume", "session_meta", number, at)
+            self._boundary("resume", "session_meta")
         elif not self.metas:
             self.emit.session(name)
         if len(self.metas) < MAX_METAS:
@@ -475,26 +481,28 @@ class Rollout:
             self.declared = meta.dynamic_tools.copy()
             self.emit.tools(declared_tools(meta.dynamic_tools))
 
-    def _compaction(self, number: int, record: Item, at: Time) -> None:
+    def _compaction(self, record: Item) -> None:
         """Records and events that tell of the same compaction give one boundary."""
         if not self.compacted:
-            self._boundary("compaction", "compacted", number, at)
+            self._boundary("compaction", "compacted")
             self.compacted = True
             self.ledger.compaction()
 
-    def _boundary(self, kind: BoundaryKind, reason: str, number: int, at: Time) -> None:
+    def _boundary(self, kind: BoundaryKind, reason: str) -> None:
         self._settle()
-        if not self._again(number, (kind, at, reason)):
+        if not self._again(kind, reason):
             self.begun = True
             self.open = False
-            self.emit.boundary(kind, reason, line=number, at=at)
+            self.emit.boundary(kind, reason)
 
-    def _again(self, number: int, mark: tuple[Any, ...]) -> bool:
+    def _again(self, kind: str, text: str) -> bool:
         """Whether the line before this one was the same record."""
+        number = self.emit.line
+        mark = kind, self.emit.time, text
         repeated = number == self.mark_line + 1 and mark == self.mark
         self.mark, self.mark_line = mark, number
         if repeated:
-            self.emit.problem("repeated_record", "the same record stands twice in a row", line=number)
+            self.emit.problem("repeated_record", "the same record stands twice in a row")
         return repeated
 
 

@@ -37,6 +37,7 @@ from loopaudit.core.events import Status, Usage
 from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.codex_outcome import ending
+from loopaudit.readers.kit.fields import objects
 from loopaudit.readers.probe import Probe
 from loopaudit.readers.source import Source
 
@@ -72,11 +73,8 @@ def sniff(probe: Probe) -> str | None:
 def read(source: Source, emit: Emitter) -> None:
     """Report everything in a stream, in file order."""
     stream = Stream(emit)
-    for value, number in source.records():
-        if isinstance(value, dict):
-            stream.take(number, value)
-        else:
-            emit.problem("not_a_record", "the line is JSON, but no record of this format", line=number, damage=True)
+    for record in objects(source, emit):
+        stream.take(record)
 
 
 class Outcome(NamedTuple):
@@ -102,37 +100,37 @@ class Stream:
         self.open = False
         self.counted: dict[str, int] = {}
 
-    def take(self, number: int, event: Mapping[str, Any]) -> None:
+    def take(self, event: Mapping[str, Any]) -> None:
         """One event, by its type."""
         match event.get("type"):
             case "thread.started":
-                self._thread(number, event.get("thread_id"))
+                self._thread(event.get("thread_id"))
             case "turn.started":
                 self.turns += 1
                 if self.turns > 1:
-                    self._resumed(number, "turn.started")
+                    self._resumed("turn.started")
             case "item.started":
-                self._item(number, event.get("item"), completed=False)
+                self._item(event.get("item"), completed=False)
             case "item.completed":
-                self._item(number, event.get("item"), completed=True)
+                self._item(event.get("item"), completed=True)
             case "turn.completed":
                 self._tokens(event.get("usage"))
-                self._end(number, "turn.completed")
+                self._end("turn.completed")
             case "turn.failed":
                 message = _message(event.get("error"))
-                self._end(number, f"turn.failed: {message}" if message else "turn.failed")
+                self._end(f"turn.failed: {message}" if message else "turn.failed")
             case "error":
-                self.emit.problem("recorded_error", "the run reported an error", line=number)
+                self.emit.problem("recorded_error", "the run reported an error")
             case "item.updated":
                 pass
             case str(kind):
-                self.emit.problem("unknown_record", f"a record of unknown type {kind[:80]!r}", line=number)
+                self.emit.problem("unknown_record", f"a record of unknown type {kind[:80]!r}")
             case _:
-                self.emit.problem("unknown_record", "a record without a type", line=number, damage=True)
+                self.emit.problem("unknown_record", "a record without a type", damage=True)
 
     # -- the run ---------------------------------------------------------------------------
 
-    def _thread(self, number: int, thread: Any) -> None:
+    def _thread(self, thread: Any) -> None:
         name = thread if isinstance(thread, str) else ""
         self.runs += 1
         self.open = False
@@ -143,18 +141,18 @@ class Stream:
             self.counted = {}
             self.emit.session(name)
         else:
-            self._resumed(number, "thread.started")
+            self._resumed("thread.started")
         self.thread = name
 
-    def _resumed(self, number: int, reason: str) -> None:
+    def _resumed(self, reason: str) -> None:
         if self.begun:
             self.begun = self.open = False
-            self.emit.boundary("resume", reason, line=number)
+            self.emit.boundary("resume", reason)
 
-    def _end(self, number: int, reason: str) -> None:
+    def _end(self, reason: str) -> None:
         self.open = False
         self.begun = True
-        self.emit.boundary("end", reason, line=number)
+        self.emit.boundary("end", reason)
 
     def _tokens(self, usage: Any) -> None:
         """Count what a thread's totals grew by; totals that shrink have begun anew."""
@@ -170,62 +168,62 @@ class Stream:
 
     # -- items -----------------------------------------------------------------------------
 
-    def _item(self, number: int, item: Any, *, completed: bool) -> None:
+    def _item(self, item: Any, *, completed: bool) -> None:
         if not isinstance(item, dict):
-            self.emit.problem("unknown_item", "an item event without its item", line=number, damage=True)
+            self.emit.problem("unknown_item", "an item event without its item", damage=True)
             return
         match item.get("type"):
             case "command_execution":
                 arguments = {"command": item.get("command")}
-                self._call(number, item, "command_execution", arguments, completed=completed)
+                self._call(item, "command_execution", arguments, completed=completed)
             case "file_change":
-                self._change(number, item, completed=completed)
+                self._change(item, completed=completed)
             case "mcp_tool_call":
-                name = self._name(number, item)
+                name = self._name(item)
                 server = _text(item.get("server"))
-                self._call(number, item, f"mcp__{server}__{name}", item.get("arguments"), completed=completed)
+                self._call(item, f"mcp__{server}__{name}", item.get("arguments"), completed=completed)
             case "collab_tool_call":
                 arguments = {name: item[name] for name in ("receiver_thread_ids", "prompt") if name in item}
-                self._call(number, item, self._name(number, item), arguments, completed=completed)
+                self._call(item, self._name(item), arguments, completed=completed)
             case kind if completed:
-                self._other(number, kind, item)
+                self._other(kind, item)
 
-    def _other(self, number: int, kind: Any, item: Mapping[str, Any]) -> None:
+    def _other(self, kind: Any, item: Mapping[str, Any]) -> None:
         if kind == "agent_message":
-            self.emit.say(_text(item.get("text")), key=self._response(), line=number)
+            self.emit.say(_text(item.get("text")), key=self._response())
             self.begun = True
         elif kind == "reasoning":
             self.open = False
         elif kind == "error":
-            self.emit.problem("recorded_error", "the run reported an error", line=number)
+            self.emit.problem("recorded_error", "the run reported an error")
         elif not isinstance(kind, str):
-            self.emit.problem("unknown_item", "an item without a type", line=number, damage=True)
+            self.emit.problem("unknown_item", "an item without a type", damage=True)
         elif kind in NOT_CALLS:
-            self.emit.problem("not_a_call", f"{kind}: not counted as a call", line=number)
+            self.emit.problem("not_a_call", f"{kind}: not counted as a call")
         else:
-            self.emit.problem("unknown_item", f"an item of unknown type {kind[:80]!r}", line=number)
+            self.emit.problem("unknown_item", f"an item of unknown type {kind[:80]!r}")
 
-    def _name(self, number: int, item: Mapping[str, Any]) -> str:
+    def _name(self, item: Mapping[str, Any]) -> str:
         name = _text(item.get("tool"))
         if not name:
-            self.emit.problem("nameless_call", "a call without the name of its tool", line=number, damage=True)
+            self.emit.problem("nameless_call", "a call without the name of its tool", damage=True)
         return name
 
-    def _change(self, number: int, item: Mapping[str, Any], *, completed: bool) -> None:
+    def _change(self, item: Mapping[str, Any], *, completed: bool) -> None:
         changes = item.get("changes")
         if completed and isinstance(changes, list) and not any(isinstance(c, dict) and "diff" in c for c in changes):
             message = "a file_change without its patch: repeated edits of a file look equal"
-            self.emit.problem("patch_not_recorded", message, line=number)
-        self._call(number, item, "file_change", {"changes": changes}, completed=completed)
+            self.emit.problem("patch_not_recorded", message)
+        self._call(item, "file_change", {"changes": changes}, completed=completed)
 
-    def _call(self, number: int, item: Mapping[str, Any], name: str, arguments: Any, *, completed: bool) -> None:
+    def _call(self, item: Mapping[str, Any], name: str, arguments: Any, *, completed: bool) -> None:
         self.begun = True
         recorded = item.get("id")
         call_id = f"{self.runs}:{recorded}" if isinstance(recorded, str) else None
         if not completed and call_id is None:
             return
         if call_id is None or call_id not in self.started:
-            call = self.emit.call(name, arguments, id=call_id, key=self._response(), line=number)
+            call = self.emit.call(name, arguments, id=call_id, key=self._response())
             if call is not None:
                 call_id = call.id
         if not completed:
@@ -235,7 +233,7 @@ class Stream:
         self.started.discard(str(call_id))
         self.open = False
         output, failed, status, exit_code = _outcome(item)
-        self.emit.result(call_id, output, failed=failed, status=status, exit_code=exit_code, line=number)
+        self.emit.result(call_id, output, failed=failed, status=status, exit_code=exit_code)
 
     def _response(self) -> str:
         """The key of the response that is being read."""

@@ -58,10 +58,11 @@ def read(source: Source, emit: Emitter) -> None:
     """Put the chat together and report it in order."""
     chat = _Chat(emit)
     for record in records(source, emit):
-        chat.take(record, emit.line)
+        chat.take(record)
     reading = _Reading(emit)
     for record, line in chat.messages():
-        reading.message(record, line)
+        emit.at(line, moment(record.get("timestamp")))
+        reading.message(record)
 
 
 class _Chat:
@@ -76,51 +77,51 @@ class _Chat:
         """Messages with their lines, in order."""
         return iter(self._messages.values())
 
-    def take(self, record: Mapping[str, Any], line: int) -> None:
+    def take(self, record: Mapping[str, Any]) -> None:
         """One record: header, change, or message."""
         if "$set" in record:
             changes = record["$set"]
             if not isinstance(changes, dict):
-                malformed(self.emit, "a change that is no object", line)
+                malformed(self.emit, "a change that is no object")
             elif "messages" in changes:
                 self._messages.clear()
-                self._several(changes["messages"], line)
+                self._several(changes["messages"])
         elif "$rewindTo" in record:
-            self._rewind(record["$rewindTo"], line)
+            self._rewind(record["$rewindTo"])
         elif "messages" in record or ("sessionId" in record and "type" not in record):
             name = string(record.get("sessionId"))
             if name:
                 self.emit.session(name)
             if "messages" in record:
-                self._several(record["messages"], line)
+                self._several(record["messages"])
         else:
-            self._message(dict(record), line)
+            self._message(dict(record))
 
-    def _several(self, found: Any, line: int) -> None:
+    def _several(self, found: Any) -> None:
         if not isinstance(found, list):
-            malformed(self.emit, "messages that are no list", line)
+            malformed(self.emit, "messages that are no list")
         for message in items(found):
             if isinstance(message, dict):
-                self._message(message, line)
+                self._message(message)
             else:
-                malformed(self.emit, "a message that is no object", line)
+                malformed(self.emit, "a message that is no object")
 
-    def _message(self, message: dict[str, Any], line: int) -> None:
+    def _message(self, message: dict[str, Any]) -> None:
         name: str | int | None = string(message.get("id"))
         if name in self._messages:
             if _grown(self._messages[name][0], message):
-                self._messages[name] = (message, line)
+                self._messages[name] = (message, self.emit.line)
                 return
-            self.emit.problem("reused_id", "a message with the id of another one", line=line)
+            self.emit.problem("reused_id", "a message with the id of another one")
             name = None
         if name is None:
             self._nameless += 1
             name = self._nameless
-        self._messages[name] = (message, line)
+        self._messages[name] = (message, self.emit.line)
 
-    def _rewind(self, target: Any, line: int) -> None:
+    def _rewind(self, target: Any) -> None:
         if not isinstance(target, str) or target not in self._messages:
-            malformed(self.emit, "a rewind to a message that is not in the file", line)
+            malformed(self.emit, "a rewind to a message that is not in the file")
             return
         names = list(self._messages)
         for name in names[names.index(target) :]:
@@ -140,47 +141,46 @@ class _Reading:
         self.fresh = Fresh()
         self.responses = 0
 
-    def message(self, record: Mapping[str, Any], line: int) -> None:
+    def message(self, record: Mapping[str, Any]) -> None:
         """One message by its type."""
         kind = string(record.get("type"))
-        at = moment(record.get("timestamp"))
         text = prose(record.get("content"))
         if kind == "user":
             if record.get("content") in (None, "") or not text:
-                malformed(self.emit, "a message of a person without text", line)
-            self.emit.turn(text, line=line, at=at)
+                malformed(self.emit, "a message of a person without text")
+            self.emit.turn(text)
         elif kind == "gemini":
-            self._gemini(record, text, line, at)
+            self._gemini(record, text)
         elif kind in NOTICES:
-            self._notice(str(kind), text, line, at)
+            self._notice(str(kind), text)
         else:
-            unknown_record(self.emit, kind, line)
+            unknown_record(self.emit, kind)
 
-    def _notice(self, kind: str, text: str, line: int, at: Any) -> None:
+    def _notice(self, kind: str, text: str) -> None:
         guard = guard_notice(text)
         if guard is not None:
-            self.emit.boundary("recorded_guard", guard, line=line, at=at)
+            self.emit.boundary("recorded_guard", guard)
         elif _INTERRUPTED.match(text):
-            self.emit.boundary("interrupt", text.strip(), line=line, at=at)
+            self.emit.boundary("interrupt", text.strip())
         elif _COMPRESSED.search(text):
-            self.emit.boundary("compaction", line=line, at=at)
+            self.emit.boundary("compaction")
         elif kind == "error":
-            self.emit.problem("recorded_error", "the program reported an error", line=line)
+            self.emit.problem("recorded_error", "the program reported an error")
 
-    def _gemini(self, record: Mapping[str, Any], text: str, line: int, at: Any) -> None:
+    def _gemini(self, record: Mapping[str, Any], text: str) -> None:
         self.responses += 1
         key = f"r{self.responses}"
         model = string(record.get("model"))
         if text.strip():
-            self.emit.say(text, key=key, line=line, at=at, model=model)
+            self.emit.say(text, key=key, model=model)
         calls = record.get("toolCalls", [])
         if not isinstance(calls, list):
-            malformed(self.emit, "tool calls that are no list", line)
+            malformed(self.emit, "tool calls that are no list")
         for call in items(calls):
             if isinstance(call, dict):
-                self._call(call, key, line, at, model)
+                self._call(call, key, model)
             else:
-                malformed(self.emit, "a tool call that is no object", line)
+                malformed(self.emit, "a tool call that is no object")
         found = mapping(record.get("tokens"))
         usage = tokens(
             found.get("input"),
@@ -192,16 +192,16 @@ class _Reading:
         if usage is not None:
             self.emit.usage(usage, key=key, model=model)
 
-    def _call(self, record: Mapping[str, Any], key: str, line: int, at: Any, model: str | None) -> None:
-        name = tool_name(self.emit, record.get("name"), line)
+    def _call(self, record: Mapping[str, Any], key: str, model: str | None) -> None:
+        name = tool_name(self.emit, record.get("name"))
         if not isinstance(record.get("args", {}), dict):
-            malformed(self.emit, "a call whose arguments are no object", line)
+            malformed(self.emit, "a call whose arguments are no object")
         call_id = self.fresh.id(record.get("id"))
-        call = self.emit.call(name, record.get("args", {}), id=call_id, key=key, line=line, at=at, model=model)
+        call = self.emit.call(name, record.get("args", {}), id=call_id, key=key, model=model)
         status = string(record.get("status"))
         if call is None or (status in UNFINISHED and not record.get("result")):
             return
-        end = self._outcome(name, record, status, line)
+        end = self._outcome(name, record, status)
         self.emit.result(
             call.id,
             end.output,
@@ -209,12 +209,11 @@ class _Reading:
             status=end.status,
             exit_code=end.exit_code,
             error=end.error,
-            line=line,
-            at=moment(record.get("timestamp")) or at,
+            at=moment(record.get("timestamp")) or None,
         )
 
-    def _outcome(self, name: str, record: Mapping[str, Any], status: Any, line: int) -> Outcome:
-        answers = inside(self.emit, record.get("result"), "functionResponse", line)
+    def _outcome(self, name: str, record: Mapping[str, Any], status: Any) -> Outcome:
+        answers = inside(self.emit, record.get("result"), "functionResponse")
         found = [outcome_of(name, answer.get("response")) for answer in answers]
         if found:
             end = found[0]
@@ -230,7 +229,7 @@ class _Reading:
         if status == "cancelled":
             return Outcome(end.output, True, refusal(text) or "cancelled", error=end.error)
         if status not in UNFINISHED:
-            malformed(self.emit, "a tool call without a known status", line)
+            malformed(self.emit, "a tool call without a known status")
         return end
 
 

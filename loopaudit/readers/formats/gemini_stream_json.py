@@ -47,7 +47,8 @@ def read(source: Source, emit: Emitter) -> None:
     """Report every event in file order."""
     stream = _Stream(emit)
     for record in records(source, emit):
-        stream.take(record, emit.line)
+        emit.at(time=moment(record.get("timestamp")))
+        stream.take(record)
     stream.settle()
 
 
@@ -65,30 +66,29 @@ class _Stream:
         self.prose_at: tuple[int, Any] = (0, None)
         self.names: dict[str, str] = {}
 
-    def take(self, record: Mapping[str, Any], line: int) -> None:
+    def take(self, record: Mapping[str, Any]) -> None:
         """One event by its type."""
         kind = string(record.get("type"))
-        at = moment(record.get("timestamp"))
         if kind == "message" and record.get("role") in ("assistant", "model"):
-            self._piece(record, line, at)
+            self._piece(record)
             self.before = "message"
             return
         self._speak()
         match kind:
             case "init":
-                self._init(record, line, at)
+                self._init(record)
             case "message":
-                self._user(record, line, at)
+                self._user(record)
             case "tool_use":
-                self._call(record, line, at)
+                self._call(record)
             case "tool_result":
-                self._result(record, line, at)
+                self._result(record)
             case "error":
-                self._error(record, line, at)
+                self._error(record)
             case "result":
-                self._end(record, line, at)
+                self._end(record)
             case _:
-                unknown_record(self.emit, kind, line)
+                unknown_record(self.emit, kind)
         self.before = str(kind)
 
     def settle(self) -> None:
@@ -98,20 +98,20 @@ class _Stream:
 
     # -- messages --------------------------------------------------------------------------
 
-    def _init(self, record: Mapping[str, Any], line: int, at: Any) -> None:
+    def _init(self, record: Mapping[str, Any]) -> None:
         session = string(record.get("session_id")) or ""
         self.model = string(record.get("model"))
         self.ended = False
         if self.session is None or session != self.session:
             self.emit.session(session)
         elif self.begun:
-            self.emit.boundary("resume", "init", line=line, at=at)
+            self.emit.boundary("resume", "init")
         self.session = session
         self.begun = False
 
-    def _user(self, record: Mapping[str, Any], line: int, at: Any) -> None:
+    def _user(self, record: Mapping[str, Any]) -> None:
         if record.get("role") != "user":
-            malformed(self.emit, "a message without a known role", line)
+            malformed(self.emit, "a message without a known role")
             return
         if self.before == "init" and self.asked is not None:
             self.emit.problem("foreign_record", "a prompt that a harness wrote around the stream", line=self.asked[1])
@@ -119,48 +119,53 @@ class _Stream:
         self._ask()
         text = prose(record.get("content"))
         if not text:
-            malformed(self.emit, "a message of a person without text", line)
-        self.asked = (text, line, at)
+            malformed(self.emit, "a message of a person without text")
+        self.asked = (text, self.emit.line, self.emit.time)
 
     def _ask(self) -> None:
         if self.asked is not None:
-            text, line, at = self.asked
+            text, line, time = self.asked
             self.asked = None
             self.begun = True
-            self.emit.turn(text, line=line, at=at)
+            now = self.emit.line, self.emit.time
+            self.emit.at(line, time)
+            self.emit.turn(text)
+            self.emit.at(*now)
 
-    def _piece(self, record: Mapping[str, Any], line: int, at: Any) -> None:
+    def _piece(self, record: Mapping[str, Any]) -> None:
         self._ask()
         text = prose(record.get("content"))
         if not self.prose:
-            self.prose_at = (line, at)
+            self.prose_at = (self.emit.line, self.emit.time)
         if record.get("delta") is not True and self.prose:
             self._speak()
-            self.prose_at = (line, at)
+            self.prose_at = (self.emit.line, self.emit.time)
         self.prose.append(text)
 
     def _speak(self) -> None:
         text = "".join(self.prose)
         self.prose = []
         if text.strip():
-            line, at = self.prose_at
             self.begun = True
-            self.emit.say(text, line=line, at=at, model=self.model)
+            now = self.emit.line, self.emit.time
+            self.emit.at(*self.prose_at)
+            self.emit.say(text, model=self.model)
+            self.emit.at(*now)
 
     # -- calls -----------------------------------------------------------------------------
 
-    def _call(self, record: Mapping[str, Any], line: int, at: Any) -> None:
+    def _call(self, record: Mapping[str, Any]) -> None:
         self._ask()
         self.begun = True
-        name = tool_name(self.emit, record.get("tool_name"), line)
+        name = tool_name(self.emit, record.get("tool_name"))
         call_id = string(record.get("tool_id"))
         if not isinstance(record.get("parameters", {}), dict):
-            malformed(self.emit, "a call whose parameters are no object", line)
-        call = self.emit.call(name, record.get("parameters", {}), id=call_id, line=line, at=at, model=self.model)
+            malformed(self.emit, "a call whose parameters are no object")
+        call = self.emit.call(name, record.get("parameters", {}), id=call_id, model=self.model)
         if call is not None:
             self.names[call.id] = name
 
-    def _result(self, record: Mapping[str, Any], line: int, at: Any) -> None:
+    def _result(self, record: Mapping[str, Any]) -> None:
         self._ask()
         call_id = string(record.get("tool_id"))
         name = self.names.pop(call_id, "") if call_id is not None else ""
@@ -170,9 +175,9 @@ class _Stream:
         text = content_text(output)
         status = string(record.get("status"))
         if call_id is None:
-            malformed(self.emit, "a result without the id of its call", line)
+            malformed(self.emit, "a result without the id of its call")
         if status not in ("success", "error", "cancelled"):
-            malformed(self.emit, "a result without a known status", line)
+            malformed(self.emit, "a result without a known status")
         refused = refusal(message) or refusal(text)
         self.emit.result(
             call_id,
@@ -181,25 +186,23 @@ class _Stream:
             status=(refused or "cancelled") if status == "cancelled" else refused if status == "error" else None,
             exit_code=exit_code(name, text) if status == "success" else None,
             error=message,
-            line=line,
-            at=at,
         )
 
     # -- the run ---------------------------------------------------------------------------
 
-    def _error(self, record: Mapping[str, Any], line: int, at: Any) -> None:
+    def _error(self, record: Mapping[str, Any]) -> None:
         self._ask()
         message = string(record.get("message")) or string(mapping(record.get("error")).get("message")) or ""
         guard = guard_notice(message)
         if guard is not None:
-            self.emit.boundary("recorded_guard", guard, line=line, at=at)
+            self.emit.boundary("recorded_guard", guard)
         else:
-            self.emit.problem("recorded_error", "the run reported an error", line=line)
+            self.emit.problem("recorded_error", "the run reported an error")
 
-    def _end(self, record: Mapping[str, Any], line: int, at: Any) -> None:
+    def _end(self, record: Mapping[str, Any]) -> None:
         self._ask()
         if self.ended:
-            self.emit.copied("repeated_record", "the end of the run is told again", line=line)
+            self.emit.copied("repeated_record", "the end of the run is told again")
             return
         self.ended = self.begun = True
         stats = mapping(record.get("stats"))
@@ -209,7 +212,7 @@ class _Stream:
         status = string(record.get("status")) or "result"
         error = mapping(record.get("error"))
         reason = ": ".join(w for w in (status, string(error.get("type")), string(error.get("message"))) if w)
-        self.emit.boundary("end", reason[:200], line=line, at=at)
+        self.emit.boundary("end", reason[:200])
 
 
 READER: Final = Reader(

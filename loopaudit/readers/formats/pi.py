@@ -134,7 +134,8 @@ def read(source: Source, emit: Emitter) -> None:
     """Report every entry in file order."""
     reading = _Reading(emit)
     for entry in typed_records(source, emit, line_decoder().decode, Entry):
-        reading.take(entry, emit.line)
+        emit.at(time=entry.timestamp)
+        reading.take(entry)
 
 
 class _Reading:
@@ -142,42 +143,41 @@ class _Reading:
         self.emit = emit
         self.responses = 0
 
-    def take(self, entry: Entry, line: int) -> None:
+    def take(self, entry: Entry) -> None:
         """One entry by its type."""
         kind = entry.type
-        at = entry.timestamp
         if kind == "message":
             if entry.message is not None:
-                self._message(entry.message, line, at)
+                self._message(entry.message)
             else:
-                malformed(self.emit, "an entry without its message", line)
+                malformed(self.emit, "an entry without its message")
         elif kind == "session":
             if entry.id:
                 self.emit.session(entry.id)
         elif kind == "compaction":
-            self.emit.boundary("compaction", line=line, at=at)
+            self.emit.boundary("compaction")
         elif kind == "branch_summary":
-            self.emit.boundary("resume", "branch_summary", line=line, at=at)
+            self.emit.boundary("resume", "branch_summary")
         elif kind not in SILENT:
-            unknown_record(self.emit, kind or None, line)
+            unknown_record(self.emit, kind or None)
 
-    def _message(self, message: Message, line: int, at: str | float | None) -> None:
+    def _message(self, message: Message) -> None:
         role = message.role
         if role == "assistant":
-            self._assistant(message, line, at)
+            self._assistant(message)
         elif role == "toolResult":
-            self._result(message, line, at)
+            self._result(message)
         elif role == "user":
             content = tolerant_loads(bytes(message.content)) if message.content else None
             if not isinstance(content, (str, list)) or not content:
-                malformed(self.emit, "a message of a person without content", line)
-            self.emit.turn(content_text(content), line=line, at=at)
+                malformed(self.emit, "a message of a person without content")
+            self.emit.turn(content_text(content))
         elif role in SUMMARIES:
-            self.emit.boundary("compaction" if role == "compactionSummary" else "resume", role, line=line, at=at)
+            self.emit.boundary("compaction" if role == "compactionSummary" else "resume", role)
         elif role not in SILENT_ROLES:
-            unknown_record(self.emit, role or None, line)
+            unknown_record(self.emit, role or None)
 
-    def _assistant(self, message: Message, line: int, at: str | float | None) -> None:
+    def _assistant(self, message: Message) -> None:
         emit = self.emit
         self.responses += 1
         key = f"r{self.responses}"
@@ -185,36 +185,36 @@ class _Reading:
         content = bytes(message.content)
         blocks = _blocks(content)
         if blocks is None:
-            malformed(emit, "a response whose content is no list of blocks", line)
+            malformed(emit, "a response whose content is no list of blocks")
             blocks = [Block("text", decode_text(content))] if content[:1] == b'"' else []
         for block in blocks:
             kind = block.type
             if kind == "toolCall":
-                name = block.name or tool_name(emit, None, line)
+                name = block.name or tool_name(emit, None)
                 arguments: Any = bytes(block.arguments) if block.arguments else {}
                 if arguments and arguments[:1] not in (b"{", b'"'):
-                    malformed(emit, "a call whose arguments are no object", line)
-                emit.call(name, arguments, id=block.id or None, key=key, line=line, at=at, model=model)
+                    malformed(emit, "a call whose arguments are no object")
+                emit.call(name, arguments, id=block.id or None, key=key, model=model)
             elif kind == "text" and block.text is not None:
                 if block.text.strip():
-                    emit.say(block.text, key=key, line=line, at=at, model=model)
+                    emit.say(block.text, key=key, model=model)
             elif kind not in ("thinking", "image"):
-                malformed(emit, "a block of a response that cannot be used", line)
+                malformed(emit, "a block of a response that cannot be used")
         found = message.usage
         if found is not None:
             usage = tokens(found.input, found.output, read=found.cache_read, written=found.cache_write)
             if usage is not None:
                 emit.usage(usage, key=key, model=model)
         if message.stop_reason == "aborted":
-            emit.boundary("interrupt", "aborted", line=line, at=at)
+            emit.boundary("interrupt", "aborted")
         elif message.stop_reason == "error":
-            emit.problem("recorded_error", "a response ended in an error", line=line)
+            emit.problem("recorded_error", "a response ended in an error")
 
-    def _result(self, message: Message, line: int, at: str | float | None) -> None:
+    def _result(self, message: Message) -> None:
         given = message.tool_call_id or None
         failed = flag(message.is_error)
         if given is None or (failed is None and message.is_error is not NOTHING):
-            malformed(self.emit, "a result without the id of its call, or with a flag that is none", line)
+            malformed(self.emit, "a result without the id of its call, or with a flag that is none")
         content: Any = bytes(message.content)
         if content[:1] not in (b'"', b"["):
             content = tolerant_loads(content) if content else ""
@@ -230,8 +230,6 @@ class _Reading:
             status="cancelled" if aborted else None,
             exit_code=int(code[1]) if code else None,
             name=message.tool_name or None,
-            line=line,
-            at=at,
         )
 
 

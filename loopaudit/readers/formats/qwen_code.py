@@ -48,24 +48,29 @@ def read(source: Source, emit: Emitter) -> None:
     for record in records(source, emit):
         name = string(record.get("uuid"))
         if copies.seen(name, str(record.get("timestamp")), repr(record)):
-            emit.copied("repeated_record", "the record stood before", line=emit.line)
+            emit.copied("repeated_record", "the record stood before")
         elif record.get("subtype") == "rewind":
-            _rewind(emit, kept, record, emit.line)
+            _rewind(emit, kept, record)
         else:
             kept.append((record, emit.line))
     reading = _Reading(emit)
     for record, line in kept:
-        reading.take(record, line)
+        emit.at(line, moment(record.get("timestamp")), _agent_of(record))
+        reading.take(record)
 
 
-def _rewind(emit: Emitter, kept: list[tuple[dict[str, Any], int]], record: Mapping[str, Any], line: int) -> None:
+def _rewind(emit: Emitter, kept: list[tuple[dict[str, Any], int]], record: Mapping[str, Any]) -> None:
     target = string(mapping(record.get("systemPayload")).get("targetUuid")) or string(record.get("targetUuid"))
     places = [n for n, (r, _) in enumerate(kept) if target is not None and r.get("uuid") == target]
     if len(places) != 1:
-        malformed(emit, "a rewind to a record that is not in the file", line)
+        malformed(emit, "a rewind to a record that is not in the file")
         return
     while len(kept) > places[0] + 1:
         emit.problem("rewound", "a record that was taken back later", line=kept.pop()[1])
+
+
+def _agent_of(record: Mapping[str, Any]) -> str:
+    return (string(record.get("agentId")) or "sidechain") if record.get("isSidechain") is True else ""
 
 
 class _Reading:
@@ -75,68 +80,66 @@ class _Reading:
         self.responses = 0
         self.session: str | None = None
 
-    def take(self, record: Mapping[str, Any], line: int) -> None:
+    def take(self, record: Mapping[str, Any]) -> None:
         """One record by its type."""
         session = string(record.get("sessionId"))
         if session is not None and session != self.session:
             self.session = session
             self.emit.session(session)
         kind = string(record.get("type"))
-        agent = (string(record.get("agentId")) or "sidechain") if record.get("isSidechain") is True else ""
-        at = moment(record.get("timestamp"))
         if kind == "system":
-            self._system(record, agent, line, at)
+            self._system(record)
             return
         if kind not in KINDS:
-            unknown_record(self.emit, kind, line)
+            unknown_record(self.emit, kind)
             return
         content = mapping(record.get("message")).get("parts")
         if not isinstance(content, list):
-            malformed(self.emit, "a message without parts", line)
+            malformed(self.emit, "a message without parts")
             return
         if kind == "assistant":
-            self._assistant(record, content, agent, line, at)
+            self._assistant(record, content)
         elif kind == "tool_result":
-            self._results(record, content, agent, line, at)
+            self._results(record, content)
         else:
             text = prose(content)
             if not text:
-                malformed(self.emit, "a message of a person without text", line)
-            self.emit.turn(text, agent=agent, line=line, at=at)
+                malformed(self.emit, "a message of a person without text")
+            self.emit.turn(text)
 
-    def _system(self, record: Mapping[str, Any], agent: str, line: int, at: Any) -> None:
+    def _system(self, record: Mapping[str, Any]) -> None:
         subtype = string(record.get("subtype"))
         if subtype == "chat_compression":
-            self.emit.boundary("compaction", agent=agent, line=line, at=at)
+            self.emit.boundary("compaction")
         elif subtype == "ui_telemetry":
             event = mapping(mapping(record.get("systemPayload")).get("uiEvent"))
             guard = guard_notice(string(event.get("event.name")) or "")
             if guard is not None:
-                self.emit.boundary("recorded_guard", guard, agent=agent, line=line, at=at)
+                self.emit.boundary("recorded_guard", guard)
 
-    def _assistant(self, record: Mapping[str, Any], content: list[Any], agent: str, line: int, at: Any) -> None:
+    def _assistant(self, record: Mapping[str, Any], content: list[Any]) -> None:
         self.responses += 1
         key = f"r{self.responses}"
         model = string(record.get("model"))
         text = prose(content)
         if text.strip():
-            self.emit.say(text, agent=agent, key=key, line=line, at=at, model=model)
-        for function in inside(self.emit, content, "functionCall", line):
-            self.pairs.call(function, key=key, agent=agent, line=line, at=at, model=model)
+            self.emit.say(text, key=key, model=model)
+        for function in inside(self.emit, content, "functionCall"):
+            self.pairs.call(function, key=key, model=model)
         usage = usage_of(record.get("usageMetadata"))
         if usage is not None:
-            self.emit.usage(usage, agent=agent, key=key, model=model)
+            self.emit.usage(usage, key=key, model=model)
 
-    def _results(self, record: Mapping[str, Any], content: list[Any], agent: str, line: int, at: Any) -> None:
+    def _results(self, record: Mapping[str, Any], content: list[Any]) -> None:
         ended = mapping(record.get("toolCallResult"))
-        found = list(inside(self.emit, content, "functionResponse", line))
+        found = list(inside(self.emit, content, "functionResponse"))
         if not found:
-            malformed(self.emit, "a tool_result record without a result", line)
+            malformed(self.emit, "a tool_result record without a result")
         for function in found:
             end = outcome_of(string(function.get("name")) or "", function.get("response"))
             if len(found) == 1:
                 end = _flagged(end, ended)
-            self.pairs.result(function, end, agent=agent, line=line, at=at)
+            self.pairs.result(function, end)
 
 
 def _flagged(end: Outcome, ended: Mapping[str, Any]) -> Outcome:

@@ -122,8 +122,12 @@ class Pairs:
         self._fresh = Fresh()
         self._waiting = Waiting()
 
-    def call(self, function: Mapping[str, Any], *, key: str, agent: str = "", line: int = 0, **place: Any) -> None:
+    def call(
+        self, function: Mapping[str, Any], *, key: str, agent: str | None = None, line: int | None = None, **place: Any
+    ) -> None:
         """One ``functionCall``."""
+        if agent is None:
+            agent = self.emit.agent
         name = tool_name(self.emit, function.get("name"), line)
         recorded = string(function.get("id"))
         if "args" in function and not isinstance(function["args"], dict):
@@ -135,9 +139,17 @@ class Pairs:
             self._waiting.add(call.id, (agent, name), (agent, name, recorded or ""), ("id", recorded))
 
     def result(
-        self, function: Mapping[str, Any], outcome: Outcome, *, agent: str = "", line: int = 0, **place: Any
+        self,
+        function: Mapping[str, Any],
+        outcome: Outcome,
+        *,
+        agent: str | None = None,
+        line: int | None = None,
+        **place: Any,
     ) -> None:
         """One ``functionResponse``."""
+        if agent is None:
+            agent = self.emit.agent
         recorded = string(function.get("id"))
         self.emit.result(
             self._take(agent, string(function.get("name")) or "", recorded),

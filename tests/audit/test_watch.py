@@ -380,6 +380,19 @@ def test_a_document_is_read_anew_and_told_once(
         assert fired == replayed_document(path, document(len(records))) - replayed_document(path, document(5))
 
 
+@pytest.mark.parametrize("indent", [None, 1], ids=["one line", "many lines"])
+def test_a_document_that_stays_damaged_is_read_when_the_watch_ends(indent: int | None, tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    whole = json.dumps({"messages": Pen("chat").lines(GO + grep_loop(9))}, indent=indent).encode()
+    with Live(tmp_path, from_start=True) as live:
+        path.write_bytes(whole[:-40])
+        assert live.settle() == 0, "it may be half written"
+        live.finish()
+        assert live.fired
+        assert told(live.fired) == replayed(path)
+        assert any("cut off or damaged" in message for message in live.messages)
+
+
 def replayed_document(path: Path, data: bytes) -> Counter[tuple[Any, ...]]:
     path.write_bytes(data)
     return replayed(path)

@@ -70,7 +70,7 @@ def main() -> int:
             made = mutant(data, rng, is_lines=source.suffix == ".jsonl")
             path = Path(folder) / f"{number}{source.suffix}"
             path.write_bytes(made.data)
-            watched = number % ROOMS == 0 and source.suffix == ".jsonl"
+            watched = number % ROOMS == 0
             for find in finds(path, data if made.keeps else None, watched=watched):
                 wrong += 1
                 print(f"seed {chosen.seed}, mutant {number}: {source.name}, {'+'.join(made.steps)}: {find}", flush=True)

@@ -158,14 +158,15 @@ def _stands(lines: Iterable[int], place: tuple[int, int]) -> bool:
 def unnamed(data: bytes) -> Iterator[str]:
     """Lines that are broken however they are read, and that no problem names."""
     reader = reader_of(data)
-    if reader is None or encoding_of(data[:64]) or FIELD.match(data.removeprefix(BOM)) or data.startswith(GZIP_MAGIC):
+    text = data.removeprefix(BOM)
+    if reader is None or encoding_of(data[:64]) or FIELD.match(text) or data.startswith(GZIP_MAGIC):
         return  # its lines are not those of the file
     with Source(None, stream=io.BytesIO(data)) as source:
         if source.probe().shape != "records":
             return
     with suppress(InputError):
         problems = read_of(reader, data).problems
-        for number, line in enumerate(data.split(b"\n"), 1):
+        for number, line in enumerate(text.split(b"\n"), 1):
             if is_broken(line) and not any(first <= number <= last for _, first, last in problems):
                 yield f"line {number} is broken, and {reader.id} names no problem in it"
 
@@ -211,8 +212,6 @@ def judged(path: Path) -> list[Any]:
 def growth(path: Path) -> Iterator[str]:
     """A file that is watched while it is written fires as in a replay."""
     data = path.read_bytes()
-    if data.count(b"\n") < 2:
-        return  # one line alone is taken for a document, and those are not followed
     options = Options(policies=OPTIONS.policies, hindsight=False)
     with TemporaryDirectory() as folder:
         live_path = Path(folder) / "a.jsonl"

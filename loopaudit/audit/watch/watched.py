@@ -69,6 +69,8 @@ class Watched:
         self._look: Look | None = None
         self._marks: Marks | None = None
         self._settled = True
+        self._is_partial = False
+        """Whether the document, as it was last read, was half written or damaged, and nothing of it reported."""
         self._last: list[Firing] = []
         """Firings that come out if the file ends here."""
         self._calls = 0
@@ -121,6 +123,7 @@ class Watched:
         self.state = "cold"
         self._silent = self._reported = 0
         self._look = self._marks = None
+        self._is_partial = False
         if same:
             self.notifier.written_anew()
         else:
@@ -263,8 +266,9 @@ class Watched:
         """Read a document that was written anew, and report what is new in it."""
         path = Path(self.path)
         document, failure = read_document(path, self.path, self.shown, self._tools.options)
-        if failure is not None or not (document.complete or at_end):
-            # Half written, or no transcript (yet).
+        self._is_partial = failure is None and not (document.complete or at_end)
+        if failure is not None or self._is_partial:
+            # No transcript (yet), or one that may be read as a whole when it is written to its end.
             return
         silent = self._silent > 0
         self._silent = 0
@@ -304,7 +308,7 @@ class Watched:
             if follower.failure is not None:
                 self.notifier.fail(follower.failure)
             self.follower = None
-        elif self.state == "document" and self.due:
+        elif self.state == "document" and (self.due or self._is_partial):
             self._read_document(at_end=True)
         self._close()
         last, self._last = self._last, []

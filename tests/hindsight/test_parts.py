@@ -106,7 +106,7 @@ def test_programs(command: str, program: str) -> None:
     ],
 )
 def test_commands(arguments: Any, command: str | None) -> None:
-    assert command_of(arguments) == command
+    assert command_of("bash", arguments) == command
 
 
 def test_natures_are_looked_up_once() -> None:

@@ -18,6 +18,7 @@ from loopaudit.core import regex
 from loopaudit.core.events import Call
 from loopaudit.core.tools import Kind, kind_of, kind_of_name, plain_name
 from loopaudit.hindsight.calls.ranges import ReadRange, normal_path
+from loopaudit.hindsight.calls.scripts import command_in, is_source
 from loopaudit.hindsight.calls.shell_ranges import may_show_lines, shell_range
 from loopaudit.hindsight.shell.commands import cached_command_effect, command_effect
 from loopaudit.hindsight.shell.programs import EFFECT_CHANGES, EFFECT_LOOKS, CommandEffect, Effect, words
@@ -260,16 +261,16 @@ def call_kind(call: Call, nature: Nature) -> Kind:
     return kind_of(call) if nature.varies else nature.kind
 
 
-def command_of(arguments: Any) -> str | None:
-    """The command line that the arguments of a shell tool hold."""
+def command_of(tool: str, arguments: Any) -> str | None:
+    """The command line that the arguments of a shell tool hold; ``None`` where they hold a program's source."""
     if isinstance(arguments, str):
-        return arguments
+        return command_in(arguments) if is_source(tool, arguments) else arguments
     if not isinstance(arguments, dict):
         return None
     for name in ("command", "cmd", "commands", "script", "code", "input"):
         value = arguments.get(name)
         if isinstance(value, str):
-            return value
+            return None if name not in _COMMANDS and is_source(tool, arguments) else value
         if isinstance(value, list) and value and all(isinstance(v, str) for v in value):
             if len(value) >= 3 and value[0].rpartition("/")[2] in ("bash", "sh", "zsh") and value[1] in ("-c", "-lc"):
                 return str(value[2])
@@ -290,6 +291,9 @@ def shown_by(command: str, arguments: Any) -> ReadRange | None:
             return ReadRange(normal_path(f"{folder}/{asked.path}"), asked.first, asked.last, asked.numbered)
     return asked
 
+
+_COMMANDS: Final = frozenset({"command", "cmd", "commands"})
+"""Arguments that hold a command of a shell, and no source of a program."""
 
 _WORDINGS: Final = words(
     """
@@ -378,7 +382,7 @@ def _quoted(word: str) -> str:
 def effect_of(name: str, arguments: Any, nature: Nature, kind: Kind) -> CommandEffect:
     """What a call of a tool with these arguments may do."""
     if kind == "shell":
-        command = command_of(arguments)
+        command = command_of(name, arguments)
         return CommandEffect(EFFECT_CHANGES) if command is None else effect_of_command(command)
     if kind == "poll":
         return CommandEffect(EFFECT_LOOKS, waits=True, only_waits=plain_name(name) in _PAUSES)

@@ -107,9 +107,11 @@ class Subject:
 
     def _shell_identity(self, call: Call) -> Identity:
         arguments = self.arguments()
-        command = self.command = command_of(arguments)
-        if command is None or not isinstance(arguments, dict):
+        command = self.command = command_of(call.name, arguments)
+        if not isinstance(arguments, dict):
             return call.key
+        if command is None:
+            return self._without(META)
         count = len(arguments)
         for name in arguments:
             if name in META:

@@ -252,11 +252,15 @@ def test_a_text_without_the_words_of_a_pattern_does_not_match_it(text: str) -> N
 @given(
     st.lists(
         st.sampled_from(
-            ["continue", " please", "Please", "proce\u017fs", "[hook", "\u212aeep going", "\n", " ", ".", "go", "İ"]
+            [
+                "continue", " please", "Please", "proce\u017fs", "[hook", "\u212aeep going", "\n", " ", ".", "go", "İ",
+                "o\u212a", "keep", " going", "weiter", "vas-y", "devam", "lütfen ", "dalej", "ga door", "!", "s'il ",
+                "te plait ", "try again", "sigue", "fortsätt", "per favore ", "avanti", "ok", "yes", "adelante",
+            ]
         ),
         max_size=4,
     ).map("".join)
-)
+)  # fmt: skip
 @example("\u017ftop-hook feedback")
 @example(" \n继续。")
 @example("STOP HOOK FEEDBACK")
@@ -427,9 +431,22 @@ def test_replies_are_the_same_loops_whenever_they_are_compared(steps: list[str])
     assert found[0] == found[1]
 
 
-@given(pieces.map(str.swapcase) | st.text(alphabet="tT12:- sSmM/.eE", max_size=30))
+noises = st.lists(
+    st.sampled_from(
+        [
+            "request", "_id", "-id", ": ", "abcdefab1", "12", "1234567", "deadbeefcafe", " ms", "µs", "ΜS",
+            "chunk id: ", "req_", "abcdef", "trace-id:x", "٣", " m", "s", "session ", "brave-otter", "3 calls ", "left",
+            "call_", "-", "uid", "took ", "saved to: ", "attempt ", "/tmp/", "x", " ", "ſ",
+        ]
+    ),
+    max_size=6,
+).map("".join)  # fmt: skip
+
+
+@given(noises | pieces.map(str.swapcase) | st.text(alphabet="tT12:- sSmM/.eE", max_size=30))
 @example("2031-05-01T10:20:30.123Z Took 1.5 S in /TMP/x")
 @example("PID 12 Request-ID: ABC123de")
+@example("\u0663 ΜS")
 def test_noise_does_not_mind_case(line: str) -> None:
     ahead = [
         (match.start(), place, name)
@@ -441,6 +458,18 @@ def test_noise_does_not_mind_case(line: str) -> None:
     if ahead:
         start, _, name = min(ahead)
         assert plain[: start + len(name) + 2] == f"{line[:start]}<{name}>"
+
+
+@given(
+    st.lists(st.sampled_from(["x", "×", "2", " ", "x2", "mal", "executimes", "times", "twice", "次"]), max_size=8).map(
+        "".join
+    )
+)
+@example("2 x3x")
+@example("x2x3 times")
+def test_words_of_counting_are_found_as_by_one_search(low: str) -> None:
+    expected = [match.span() for match in requests._NEAR.finditer(low)]
+    assert [match.span() for match in requests._near(low)] == expected
 
 
 @given(pieces.map(str.swapcase))

@@ -126,7 +126,17 @@ _NO_NOISE: Final = frozenset[str]()
 _TIME_SHAPE: Final = regex.lazy(r"\d\d[-/.:]\d\d")
 _LONG_NUMBER: Final = regex.lazy(r"\d{10}")
 _CLOCKS: Final = ("ts", "time", "epoch", "date", "now", "created", "served", "generated")
-_NUMBER_SHAPE: Final = regex.lazy(r"\W\d")
+_DIGIT: Final = regex.lazy(r"\d")
+_NUMBER_SHAPE: Final = regex.lazy(r"\d ?[nNuUmMsShH\u00b5\u03bc\u039c]")
+_ID_SHAPE: Final = regex.lazy(r"\d(?:[a-z0-9_-]{4}|(?<=[a-z0-9_-]{5}))")
+"""A digit with four more characters of an id on one side, as it has in each of eight and more."""
+
+_ID_WORDS: Final = ("-id", "k id", "k_id", "req_", "msg_", "trace_", "call_", "chatcmpl_", "resp_", "evt_")
+"""How the request ids are marked that may have no digit."""
+
+_WITHOUT_DIGITS: Final = ("request id", "temporary path", "session")
+"""The kinds of noise that may hold no digit."""
+
 _JOB_SHAPE: Final = regex.lazy(r"\[\d{1,3}\] \d")
 _HEX_SHAPE: Final = regex.lazy(r"[0-9a-f]{12}")
 _FOLDED: Final = ("\u017f", "\u0130", "\u0131")
@@ -153,9 +163,7 @@ def _shaped(name: str, line: str, low: str) -> bool:
         return not line.isascii() and ("第" in line or "попытк" in line.lower())
     if name == "pid":
         return _JOB_SHAPE.search(line) is not None
-    if name == "duration":
-        return line[:1].isdecimal() or _NUMBER_SHAPE.search(line) is not None
-    return False
+    return name == "duration" and _NUMBER_SHAPE.search(line) is not None
 
 
 def _possible(line: str) -> list[str]:
@@ -166,15 +174,21 @@ def _possible(line: str) -> list[str]:
             return list(_ORDER)
         low = low.encode("ascii", "replace").decode()  # the words below are found faster in it
     found = []
-    for name in _ORDER:
+    for name in _ORDER if _DIGIT.search(line) is not None else _WITHOUT_DIGITS:
         for needle in _NEEDLES.get(name, ()):
             if needle in low:
-                found.append(name)
+                if name != "request id" or _may_hold_id(low) or _shaped(name, line, low):
+                    found.append(name)
                 break
         else:
             if _shaped(name, line, low):
                 found.append(name)
     return found
+
+
+def _may_hold_id(low: str) -> bool:
+    """Whether a line may hold a value that is long enough for a request id, or one that is marked as such."""
+    return _ID_SHAPE.search(low) is not None or any(word in low for word in _ID_WORDS)
 
 
 @cache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from loopaudit.core import regex
@@ -13,17 +13,18 @@ from loopaudit.hindsight.calls.noise import folds_oddly
 MAX_REQUEST: Final = 1200
 """Characters of a request that are read, half of them at its beginning and half at its end."""
 
+# What begins at a word stands together behind one ``\b``: else each alternative is tried at each character.
 _PATIENT: Final = regex.lazy(
-    r"\b(?:poll|monitor|keep (?:checking|polling|watching|calling|trying|retrying|looking|an eye)|watch (?:it|the"
+    r"\b(?:(?:poll|monitor|keep (?:checking|polling|watching|calling|trying|retrying|looking|an eye)|watch (?:it|the"
     r"|for|over)|"
     r"(?:every|each) (?:\d{1,4} |few |half |other )?(?:s|sec|second|min|minute|hour)s?)\b"
-    r"|\b(?:überwach\w{0,3}|beobacht\w{1,3}|im auge behalten|behalte \S{1,30} im auge"
+    r"|(?:überwach\w{0,3}|beobacht\w{1,3}|im auge behalten|behalte \S{1,30} im auge"
     r"|frag\w{0,2} \S{1,40} (?:regelmäßig|immer wieder) ab"
     r"|alle (?:\d{1,4} |paar |halbe )?(?:sekunden?|minuten?|stunden?)|jede (?:sekunde|minute|stunde|halbe stunde))\b"
-    r"|\b(?:surveille[rz]?|garde[rz]? un œil|toutes les (?:\d{1,4} )?(?:secondes?|minutes?|heures?)"
+    r"|(?:surveille[rz]?|garde[rz]? un œil|toutes les (?:\d{1,4} )?(?:secondes?|minutes?|heures?)"
     r"|chaque (?:seconde|minute|heure))\b"
-    r"|\b(?:vigil[ae]r?|monitor(?:iza|ea|e|iza|ize)r?|supervis[ae]r?|cada (?:\d{1,4} )?(?:segundos?|minutos?|horas?))\b"
-    r"|\b(?:controlla ogni|sorveglia|tieni d'occhio|ogni (?:\d{1,4} )?(?:second[oi]|minut[oi]|or[ae]))\b"
+    r"|(?:vigil[ae]r?|monitor(?:iza|ea|e|iza|ize)r?|supervis[ae]r?|cada (?:\d{1,4} )?(?:segundos?|minutos?|horas?))\b"
+    r"|(?:controlla ogni|sorveglia|tieni d'occhio|ogni (?:\d{1,4} )?(?:second[oi]|minut[oi]|or[ae]))\b)"
     r"|每(?:隔)?(?:\d{1,4}|[一二三四五六七八九十几半]{1,3})?(?:个)?(?:秒|分钟|小时)|监控|监视|盯着|留意"
     r"|(?:\d{1,4}|[一二三四五六七八九十数]{1,3})?(?:秒|分|時間)(?:ごと|毎|おき)|毎(?:秒|分|時)|監視|見張",
     re.IGNORECASE,
@@ -76,28 +77,28 @@ _OTHER_SENSE: Final = frozenset({"once", "sei", "due", "cent", "mil", "mille"})
 """Words for numbers that are other words in another language."""
 
 _ENDLESS: Final = regex.lazy(
-    r"\b(?:keep|keeps) (?:on )?(?:running|re-?running|repeating|executing|testing"
+    r"\b(?:(?:keep|keeps) (?:on )?(?:running|re-?running|repeating|executing|testing"
     r"|pressing|clicking|"
     r"sending|hitting|looping)\b"
-    r"|\b(?:re-?run|run|repeat|execute|call|press|click|loop|send|try|do)\b(?:(?!fix|chang|edit|implement|modif"
+    r"|(?:re-?run|run|repeat|execute|call|press|click|loop|send|try|do)\b(?:(?!fix|chang|edit|implement|modif"
     r"|correct|improv)[^.;!?\n]){0,80}?"
     r"\b(?:until (?:i|we|you|it|one|that|the (?:test|bug|error|crash|run|call|command|request))\b(?! (?:is |are "
     r"|goes |finally )?(?:pass|work|succe|compil|build|green|fixed|done|ok\b))|over and over"
     r"|again and again"
     r"|repeatedly|in a loop|indefinitely|forever|as (?:often|many times) as)"
-    r"|\b(?:over and over|again and again|until i (?:say|stop|tell|interrupt))\b"
-    r"|\b(?:immer wieder|in (?:einer )?(?:dauer)?schleife|wiederhol\w{0,3}[^.;!?\n]{0,80}? bis\b|(?:so lange"
+    r"|(?:over and over|again and again|until i (?:say|stop|tell|interrupt))\b"
+    r"|(?:immer wieder|in (?:einer )?(?:dauer)?schleife|wiederhol\w{0,3}[^.;!?\n]{0,80}? bis\b|(?:so lange"
     r"|solange)[^.;!?\n]{0,60}? bis\b"
     r"|(?:lass|lasse|lassen|führe?|starte|ruf\w?|probier\w?|versuch\w?)[^.;!?\n]{0,80}? bis (?:er|sie|es|ich|du"
     r"|wir|der|die|das|einer)\b"
     r"|bis ich (?:stopp|halt|abbrech|dich|etwas))"
-    r"|\b(?:en boucle|encore et encore|sans arrêt|(?:répète|répétez|relance|relancez|lance|lancez|exécute"
+    r"|(?:en boucle|encore et encore|sans arrêt|(?:répète|répétez|relance|relancez|lance|lancez|exécute"
     r"|exécutez|continue|essaie)"
     r"[^.;!?\n]{0,80}? jusqu['’]à ce qu)"
-    r"|\b(?:una y otra vez|en bucle|sin parar|(?:repite|repita|ejecuta|ejecute|corre|lanza|sigue|prueba|vuelve)"
+    r"|(?:una y otra vez|en bucle|sin parar|(?:repite|repita|ejecuta|ejecute|corre|lanza|sigue|prueba|vuelve)"
     r"[^.;!?\n]{0,80}? hasta que\b)"
-    r"|\b(?:in (?:un )?loop|ancora e ancora|(?:ripeti|esegui|lancia|continua)[^.;!?\n]{0,80}? finché\b"
-    r"|(?:repita|repete|execute|rode)[^.;!?\n]{0,80}? até que\b)"
+    r"|(?:in (?:un )?loop|ancora e ancora|(?:ripeti|esegui|lancia|continua)[^.;!?\n]{0,80}? finché\b"
+    r"|(?:repita|repete|execute|rode)[^.;!?\n]{0,80}? até que\b))"
     r"|(?:运行|執行|执行|重复|重試|重试|跑|测试|試|试|尝试|调用)[^。；！？\n]{0,40}?直到|直到[^。；！？\n]{0,40}?(?:为止|失败|停)|反复|不断(?:地)?(?:运行|执行|跑"
     r"|测试|重试)"
     r"|一直(?:运行|跑|执行|测|试|重试)|循环(?:运行|执行|跑)"
@@ -151,9 +152,15 @@ _AUTOMATIC: Final = regex.lazy(
 )
 """How prompts begin that harnesses send by themselves to keep an agent going."""
 
-_GO_ON_BEGINS: Final = frozenset("poysg,.!ckrtbwmfvadl")
+_SIGNS: Final = frozenset(",.!")
+_GO_ON_BEGINS: Final = frozenset(
+    """
+    pl ok ye su go co ke pr re ca tr bi we ma fa s' po va al si ad pe av ko da ga ve fo de
+    """.split()
+)
 _AUTOMATIC_BEGINS: Final = frozenset("psu[an<")
-"""The ASCII characters, in lower case, with which a text must begin for these patterns to match."""
+"""The ASCII characters, in lower case, with which a text must begin for these patterns to match: one of
+:data:`_SIGNS` or two letters for the first, one for the second."""
 
 MAX_GO_ON: Final = 160
 """Longest message in characters that may say no more than *go on*."""
@@ -176,7 +183,6 @@ _TIMES_NEEDLES: Final = (
 )  # fmt: skip
 _BY_X: Final = r"\d ?[x×]|[x×]\d"
 _NEAR: Final = regex.lazy("|".join(_TIMES_NEEDLES) + "|" + _BY_X)
-_NEAR_X: Final = regex.lazy(_BY_X)
 BEFORE: Final = 32
 BEHIND: Final = 16
 """Characters before and behind a word of counting in which the count is looked for."""
@@ -197,11 +203,12 @@ _PATIENT_NEEDLES: Final = (
 
 def asks_to_go_on(message: str) -> bool:
     """Whether a message asks for nothing new: ``please continue``, or what a harness sends by itself."""
-    first = message.lstrip()[:1].lower()
+    first = message.lstrip()[:2].lower()
     odd = not first.isascii()  # which may match a letter of ASCII where case does not matter
-    if len(message) <= MAX_GO_ON and (odd or first in _GO_ON_BEGINS) and _GO_ON.fullmatch(message.strip()) is not None:
+    short = len(message) <= MAX_GO_ON
+    if short and (odd or first in _GO_ON_BEGINS or first[:1] in _SIGNS) and _GO_ON.fullmatch(message.strip()):
         return True
-    return (odd or first in _AUTOMATIC_BEGINS) and _AUTOMATIC.match(message[:MAX_GO_ON]) is not None
+    return (odd or first[:1] in _AUTOMATIC_BEGINS) and _AUTOMATIC.match(message[:MAX_GO_ON]) is not None
 
 
 def is_guard_notice(message: str) -> bool:
@@ -228,8 +235,7 @@ def runs_asked(request: str) -> int:
     if says_endless(low):
         return ENDLESS
     most = times_said(low)
-    near_words = _NEAR if holds(low, _TIMES_NEEDLES) else _NEAR_X
-    for near in near_words.finditer(low):
+    for near in _near(low):
         match = _TIMES.search(low, max(near.start() - BEFORE, 0), near.end() + BEHIND)
         if match is None:
             continue
@@ -238,6 +244,26 @@ def runs_asked(request: str) -> int:
     if most == 1 and (folds_oddly(request) or holds(low, _MANY_NEEDLES)) and _MANY.search(request) is not None:
         return MANY
     return most
+
+
+def _near(low: str) -> Iterator[re.Match[str]]:
+    """What a search for :data:`_NEAR` finds one after another; its words are looked for one by one, which is faster."""
+    places: set[int] = set()
+    for word in _TIMES_NEEDLES:
+        at = low.find(word)
+        while at >= 0:
+            places.add(at)
+            at = low.find(word, at + 1)
+    for sign in "x×":
+        at = low.find(sign)
+        while at >= 0:
+            places.update((max(at - 2, 0), max(at - 1, 0), at))  # a digit may stand before it, with a blank between
+            at = low.find(sign, at + 1)
+    end = 0
+    for at in sorted(places):
+        if at >= end and (match := _NEAR.match(low, at)) is not None:
+            yield match
+            end = match.end()
 
 
 def most_named(request: str) -> int:

@@ -180,6 +180,13 @@ def error_place(error: tomllib.TOMLDecodeError, text: str) -> tuple[int, str]:
 _ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r", "\b": "\\b", "\f": "\\f"}
 _SPECIAL: Final = regex.lazy(r'[\\"\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]')
 
+_SURROGATE: Final = regex.lazy(r"[\ud800-\udfff]")
+
+
+def storable(value: str) -> str:
+    """A text as it is read back once it was written: TOML has no lone surrogates."""
+    return value if value.isascii() else _SURROGATE.sub("\ufffd", value)
+
 
 def quoted(value: str) -> str:
     """A basic string. Characters that could mislead a reader are written as escapes."""
@@ -188,8 +195,8 @@ def quoted(value: str) -> str:
 
 def _escape(match: re.Match[str]) -> str:
     character = match.group()
-    if "\ud800" <= character <= "\udfff":
-        return "\ufffd"  # TOML has no lone surrogates
+    if _SURROGATE.match(character):
+        return storable(character)
     return _ESCAPES.get(character) or f"\\u{ord(character):04x}"
 
 

@@ -176,7 +176,7 @@ class Baseline:
 
     def name_of(self, transcript: str | Path) -> str:
         """How the baseline calls a transcript: by the way from its own folder."""
-        return relative_name(transcript, self.path.parent)
+        return tomltext.storable(relative_name(transcript, self.path.parent))
 
     def location(self, entry: AcceptedIssue) -> str:
         """``file:line`` of an entry."""

@@ -164,12 +164,14 @@ def _check(outcome: IssueMatch, path: str, given: Inputs) -> Check:
         assert entry is not None
         action, rule, tool = Action.from_slug(entry.action), entry.rule, entry.tool
         policy, fingerprint = entry.policy, entry.fingerprint
-    if policy == LOOPS:
-        what = f"{LOOPS}{rule} at {_calls(outcome.calls)}"
-    else:
-        what = f"{action.word} by {rule}" + (f" on {tool}" if tool else "") + f" at {_calls(outcome.calls)}"
+    what = f"{_issue(policy, action, rule, tool)} at {_calls(outcome.calls)}"
     text = f"{what} {_STATES[state]}"
-    if state == "vanished" and policy == LOOPS:
+    if outcome.edited is not None:
+        other = outcome.edited
+        other_issue = _issue(other.policy, other.action, other.rule, other.tool)
+        of = "" if other.policy in (policy, LOOPS) else f" of {other.policy}"
+        text = f"{what} is in the baseline, but with the fingerprint of {other_issue}{of}"
+    elif state == "vanished" and policy == LOOPS:
         text = f"{what} is in the baseline, but hindsight does not see it any more"
     elif state == "changed" and entry is not None:
         text = f"{what} was {Action.from_slug(entry.action).word} in the baseline"
@@ -188,6 +190,13 @@ def _check(outcome: IssueMatch, path: str, given: Inputs) -> Check:
         "" if of_loop else policy, "" if of_loop else action.slug, f"{LOOPS}{rule}" if of_loop else rule,
         fingerprint, tuple(outcome.calls), accept, entry.reason if entry is not None else "", source,
     )  # fmt: skip
+
+
+def _issue(policy: str, action: Action, rule: str, tool: str) -> str:
+    """What an issue is, in words."""
+    if policy == LOOPS:
+        return f"{LOOPS}{rule}"
+    return f"{action.word} by {rule}" + (f" on {tool}" if tool else "")
 
 
 _STATES = {

@@ -9,6 +9,7 @@ from datetime import date
 from pathlib import PurePosixPath
 from typing import Literal
 
+from loopaudit.config.toml_text import storable
 from loopaudit.core.findings import Episode, Finding
 from loopaudit.gate.baseline_file import AcceptedIssue
 
@@ -58,7 +59,8 @@ class IssueMatch:
     """Firings that came out alike: of one entry (``None`` if new) and with one action today.
 
     ``calls`` are today's for what fires, the accepted ones for what vanished. ``transcript``
-    is today's name; it differs from the entry's where the file was renamed.
+    is today's name; it differs from the entry's where the file was renamed. ``edited`` is a finding of today
+    that has the fingerprint of an entry which nothing fires, and another policy, rule or tool.
     """
 
     state: State
@@ -66,6 +68,7 @@ class IssueMatch:
     entry: AcceptedIssue | None
     calls: list[int] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
+    edited: Finding | None = None
 
 
 def renamed(entries: Iterable[AcceptedIssue], seen: Iterable[Seen], scope: Scope) -> dict[str, str]:
@@ -107,21 +110,41 @@ def _common_tail(one: str, other: str) -> int:
 
 
 def compare(entries: Sequence[AcceptedIssue], seen: Sequence[Seen], scope: Scope, today: date) -> list[IssueMatch]:
-    """What became of every accepted firing, and every firing that nobody accepted."""
+    """What became of every accepted firing, and every firing that nobody accepted.
+
+    The fingerprint tells issues apart. An entry whose other members were changed by hand speaks of another issue
+    than its fingerprint, and accepts neither of the two.
+    """
     names = renamed(entries, seen, scope)
-    old: dict[tuple[str, str], list[_Old]] = {}
+    old: dict[_Key, list[_Old]] = {}
     for entry in entries:
         transcript = names.get(entry.transcript, entry.transcript)
         if (transcript, entry.policy) in scope.judged:
             places = [_Old(entry, call) for call in entry.calls]
-            old.setdefault((transcript, entry.fingerprint), []).extend(places)
-    new: dict[tuple[str, str], list[Seen]] = {}
+            old.setdefault(_key(transcript, entry), []).extend(places)
+    new: dict[_Key, list[Seen]] = {}
+    issues: dict[tuple[str, str], Finding] = {}
     for item in seen:
-        new.setdefault((item.transcript, item.finding.fingerprint), []).append(item)
+        key = _key(item.transcript, item.finding)
+        new.setdefault(key, []).append(item)
+        issues[key[:2]] = item.finding
     outcomes: list[IssueMatch] = []
     for key in sorted(old.keys() | new.keys()):
-        outcomes.extend(_issue(key[0], old.get(key, []), new.get(key, []), today))
+        found = _issue(key[0], old.get(key, []), new.get(key, []), today)
+        if key not in new:
+            for outcome in found:
+                outcome.edited = issues.get(key[:2])
+        outcomes.extend(found)
     return outcomes
+
+
+_Key = tuple[str, str, str, str, str]
+"""Transcript, fingerprint, policy, rule and tool."""
+
+
+def _key(transcript: str, issue: AcceptedIssue | Finding) -> _Key:
+    policy, rule, tool = map(storable, (issue.policy, issue.rule, issue.tool))
+    return transcript, issue.fingerprint, policy, rule, tool
 
 
 @dataclass(frozen=True, slots=True)

@@ -266,6 +266,39 @@ def test_accept_and_check(suite: Folder) -> None:
     assert (suite / FILE).stat().st_mtime_ns == before
 
 
+def test_an_entry_that_was_edited_accepts_neither_issue(suite: Folder) -> None:
+    suite.run("baseline", "-p", "atomcode")
+    text = (suite / FILE).read_text()
+    for old, new in (
+        ('rule = "identical_output"', 'rule = "hard_block"'),
+        ('tool = "Grep"', 'tool = "Write"'),
+        ('kind = "identical"', 'kind = "cycle"'),
+    ):
+        suite.write(FILE, text.replace(old, new))
+        done = suite.check("-p", "atomcode")
+        assert (done.code, states(done)) == (3, "1 unchanged, 1 new, 1 vanished")
+        assert "is in the baseline, but with the fingerprint of" in " ".join(done.out.split())
+        assert suite.run("baseline", "-p", "atomcode").code == 0
+        assert (suite / FILE).read_text() == text, "what is accepted anew stands there as it is"
+
+
+def test_names_that_toml_cannot_hold_are_no_change(suite: Folder) -> None:
+    """Tools and files whose names are no Unicode."""
+    (suite / "runs/loop.jsonl").unlink()
+    calls = [grep("alpha", "none")] * 5
+    file = suite / "runs/odd\udcff.jsonl"
+    try:
+        file.touch()
+    except (OSError, UnicodeError):
+        pytest.skip("file names are Unicode here")
+    transcript(file, calls)
+    file.write_bytes(file.read_bytes().replace(b'"Grep"', b'"Gr\\ud83d\\u202eep"'))
+    for _ in range(2):
+        assert suite.run("baseline").code == 0
+        done = suite.check()
+        assert (done.code, re.findall("new|moved|vanished", states(done))) == (0, [])
+
+
 def test_only_the_command_writes(suite: Folder) -> None:
     done = suite.check()
     assert done.code == 2

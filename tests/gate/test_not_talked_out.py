@@ -178,6 +178,14 @@ CASES: dict[str, tuple[Change, tuple[str, ...], int]] = {
     "the baseline has another fingerprint": (
         baseline(lambda text: re.sub(r'fingerprint = "\w+"', f'fingerprint = "{"0" * 16}"', text)), (), 3,
     ),
+    "an entry has another rule": (
+        baseline(lambda text: text.replace('rule = "identical_output"', 'rule = "hard_block"')), (), 3,
+    ),
+    "an entry has another tool": (baseline(lambda text: text.replace('tool = "Grep"', 'tool = "Read"')), (), 3),
+    "an entry has no tool": (baseline(lambda text: text.replace('tool = "Grep"\n', "")), (), 3),
+    "an entry of a loop has another kind": (
+        baseline(lambda text: text.replace('kind = "identical"', 'kind = "alternating"')), (), 3,
+    ),
     "the baseline has no fingerprint": (baseline(lambda text: re.sub(r'fingerprint = "\w+"', "", text)), (), 2),
     "the baseline has calls that are no numbers": (baseline(lambda text: text.replace("[4, 5]", '["all"]')), (), 2),
     "the baseline accepts every call": (baseline(lambda text: text.replace("[4, 5]", "[]")), (), 2),

@@ -22,7 +22,7 @@ import stat
 import sys
 import zlib
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from json import JSONDecodeError
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple, TypeVar
@@ -53,6 +53,9 @@ BUFFER: Final = 1 << 18
 PREFIX_RECORDS: Final = 50
 MAX_WHOLE: Final = 1 << 25
 """Longest document or line in bytes that is decoded whole in order to recognise it, and then not again to read it."""
+
+MAX_AHEAD: Final = 1 << 22
+"""Longest file in bytes whose lines are all decoded before the first one is handed out, where a reader asks for it."""
 
 MAX_LINE: Final = 1 << 28
 """Longest line in bytes that is read at all."""
@@ -100,6 +103,10 @@ def _reported(lines: Iterator[bytes], report: Callable[[int], None]) -> Iterator
     report(read)
 
 
+def _raise(error: Exception) -> tuple[int, bytes]:
+    raise error
+
+
 class Source:
     """One transcript being read. Use as a context manager; read it once.
 
@@ -135,6 +142,8 @@ class Source:
         """Whether lines are not those of the file: then they may be longer than it."""
         self._rows: Iterator[tuple[int, bytes]] = iter(())
         """The lines that are being read."""
+        self._ahead: Sequence[tuple[int, Any]] | None = None
+        """Lines before those, where they were decoded ahead."""
         self._joined_to = 0
         """The last of the lines that were tried as a part of a record over several lines, and are none."""
         self._again: deque[tuple[int, bytes]] = deque()
@@ -474,6 +483,35 @@ class Source:
 
     # -- reading ---------------------------------------------------------------------------
 
+    def blocks(self, size: int) -> Iterator[tuple[bytearray, int]]:
+        """Whole lines, many at once, with how many bytes of the buffer they are. Reads once, forward.
+
+        The buffer is used again for the next ones: fresh memory for each would take longer than to search it.
+        """
+        file = self._stream()
+        buffer = bytearray(size)
+        kept = 0
+        try:
+            while True:
+                with memoryview(buffer) as view:
+                    filled = kept + file.readinto(view[kept:])
+                if filled == kept:
+                    break
+                end = buffer.rfind(b"\n", kept, filled) + 1
+                if not end and filled < MAX_LINE:
+                    kept = filled
+                    if kept == len(buffer):
+                        buffer.extend(bytes(kept))
+                    continue
+                end = end or filled
+                yield buffer, end
+                kept = filled - end
+                buffer[:kept] = buffer[end:filled]
+            if kept:
+                yield buffer, kept
+        except (OSError, EOFError, ValueError) as error:
+            self._damaged_stream(error, 0)
+
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """Every line that is not blank, with its 1-based number. Reads once, forward."""
         number = 0
@@ -539,7 +577,12 @@ class Source:
         # Loops over the lines itself, which is faster by a tenth on short ones; blank lines are no JSON.
         number = 0
         try:
-            self._rows = self._numbered()
+            if self._ahead is None:
+                self._rows = self._numbered()
+            else:
+                ahead, self._ahead = self._ahead, None
+                yield from ahead
+                number = ahead[-1][0] if ahead else 0
             for number, line in self._rows:
                 try:
                     item = decode(line)
@@ -553,6 +596,30 @@ class Source:
             self._end(number + 1)
         except (OSError, EOFError, ValueError) as error:
             self._damaged_stream(error, number + 1)
+
+    def decode_ahead(self, decode: Callable[[bytes], T]) -> Sequence[tuple[int, T]] | None:
+        """All lines as :meth:`decoded` hands them out afterwards with the same ``decode``.
+
+        ``None`` for what is longer than :data:`MAX_AHEAD` or of unknown length, and where ``decode`` refuses a
+        line: :meth:`decoded` is the one that mends lines and counts problems, in their order.
+        """
+        size = self.size if self._memory is None else len(self._memory)
+        if not 0 < size <= MAX_AHEAD or self.compression is not None:
+            return None
+        ahead: list[tuple[int, T]] = []
+        self._ahead = ahead
+        rows = self._rows = self._numbered()
+        try:
+            for number, line in rows:
+                try:
+                    ahead.append((number, decode(line)))
+                except (ValueError, RecursionError):
+                    self._rows = itertools.chain([(number, line)], rows)
+                    return None
+        except (OSError, EOFError, ValueError) as error:
+            self._rows = map(_raise, [error])  # for :meth:`decoded` to count it where it belongs
+            return None
+        return ahead
 
     def _mended(self, decode: Callable[[bytes], T], convert: Callable[[Any], T]) -> Iterator[tuple[int, T]]:
         """The same for the lines that a broken one was mended to."""

@@ -12,10 +12,20 @@ import pytest
 
 import loopaudit
 from loopaudit.core.events import Batch, Boundary, Event, Turn
+from loopaudit.readers import source as source_module
 from loopaudit.readers.emit import Emitter
+from loopaudit.readers.formats.claude_code import branches
 from loopaudit.readers.formats.claude_code.reader import READER
 from loopaudit.readers.source import Source
 from tests.readers.claude_records import Log, call, read, shape
+
+
+@pytest.fixture(autouse=True, params=["decoded ahead", "searched in blocks"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Short files are decoded ahead, of long ones the lines that may begin a branch are searched for."""
+    if request.param == "searched in blocks":
+        monkeypatch.setattr(source_module, "MAX_AHEAD", 0)
+        monkeypatch.setattr(branches, "BLOCK", 1500)
 
 
 def turn(log: Log, text: str, own: str, **arguments: Any) -> str:

@@ -8,7 +8,7 @@ follows a record from before the latest turn, by the bytes of the lines; only wh
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 import msgspec
@@ -26,9 +26,18 @@ NEAR: Final = 32
 
 _UUID = regex.lazy(rb'"uuid"\s*:\s*"([^"\\]+)"')
 _KEY: Final = b'"uuid"'
+_PERSON: Final = b'"user"'
+_RESULT: Final = b'"tool_result"'
+_PERSONS: Final = ("user", None)
+"""Types of records that may be a person's."""
+
+BLOCK: Final = 1 << 20
+"""Bytes that are searched at once."""
 
 IsTurn = Callable[[Line], bool]
 """Whether a record is a message of a person to the main agent."""
+
+Numbered = Iterable[tuple[int, Line]]
 
 
 def abandoned(source: Source, is_turn: IsTurn) -> dict[int, int]:
@@ -36,6 +45,9 @@ def abandoned(source: Source, is_turn: IsTurn) -> dict[int, int]:
 
     Turns that follow each other are one branch. Nothing is found in what can be read only once.
     """
+    lines = source.decode_ahead(line_decoder().decode)
+    if lines is not None:
+        return _branches(lines, is_turn) if _returns_among(lines, is_turn) else {}
     again = source.again()
     if again is None:
         return {}
@@ -45,34 +57,72 @@ def abandoned(source: Source, is_turn: IsTurn) -> dict[int, int]:
     again = source.again()
     assert again is not None  # it was there a moment ago
     with again:
-        return _branches(again, is_turn)
+        return _branches(again.decoded(line_decoder().decode, line_from), is_turn)
 
 
-def _returns(source: Source, is_turn: IsTurn) -> bool:
+def _returns_among(lines: Numbered, is_turn: IsTurn) -> bool:
     """Whether a turn may follow a record that stands before the turn that was the latest.
 
     One that follows none of the lines before it may; nearly all turns follow one of the last few.
     """
-    decode = line_decoder().decode
-    recent: deque[bytes] = deque(maxlen=NEAR)
-    """The latest lines since the latest turn."""
+    recent: deque[str | None] = deque(maxlen=NEAR)
+    """The ids of the latest lines since the latest turn."""
     begun = False
-    for _, text in source.lines():
-        if b'"user"' in text and b'"tool_result"' not in text:
-            try:
-                line = decode(text)
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-                continue
-            if is_turn(line):
-                if begun and line.parent_uuid is not None and not _is_among(recent, line.parent_uuid.encode()):
-                    return True
-                recent.clear()
-                begun = True
-        recent.append(text)
+    for _, line in lines:
+        if line.message is not None and line.type in _PERSONS and is_turn(line):
+            if begun and line.parent_uuid is not None and line.parent_uuid not in recent:
+                return True
+            recent.clear()
+            begun = True
+        recent.append(line.uuid)
     return False
 
 
-def _is_among(recent: deque[bytes], uuid: bytes) -> bool:
+def _returns(source: Source, is_turn: IsTurn) -> bool:
+    """The same of lines that are not decoded: most are none of a person, which is seen by a search in many at once."""
+    decode = line_decoder().decode
+    recent: list[bytearray] = []
+    """The latest lines of earlier blocks since the latest turn, at most :data:`NEAR`."""
+    begun = False
+    for block, size in source.blocks(BLOCK):
+        since = 0
+        """Where the lines since the latest turn begin."""
+        end = 0
+        while (found := block.find(_PERSON, end, size)) >= 0:
+            start = block.rfind(b"\n", end, found) + 1 or end
+            end = block.find(b"\n", found, size) + 1 or size
+            if block.find(_RESULT, start, end) >= 0:
+                continue
+            try:
+                line = decode(block[start:end])
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                continue
+            if not is_turn(line):
+                continue
+            if begun and line.parent_uuid is not None:
+                near = _latest(block, since, start)
+                if not _is_among([*recent[len(near) :], *near], line.parent_uuid.encode()):
+                    return True
+            recent.clear()
+            since = start
+            begun = True
+        near = _latest(block, since, size)
+        recent = [*recent[len(near) :], *near]
+    return False
+
+
+def _latest(block: bytearray, start: int, end: int) -> list[bytearray]:
+    """The last lines of a part of a block, at most :data:`NEAR`, in their order."""
+    found: list[bytearray] = []
+    while end > start and len(found) < NEAR:
+        begin = block.rfind(b"\n", start, end - 1) + 1 or start
+        found.append(block[begin:end])
+        end = begin
+    found.reverse()
+    return found
+
+
+def _is_among(recent: Sequence[bytearray], uuid: bytes) -> bool:
     """Whether one of some lines is the record of an id."""
     for text in reversed(recent):
         # The record's own stands near the end of a line; where another one does, the tree is looked at for nothing.
@@ -95,10 +145,10 @@ class _Turn:
         self.survives = False
 
 
-def _branches(source: Source, is_turn: IsTurn) -> dict[int, int]:
+def _branches(lines: Numbered, is_turn: IsTurn) -> dict[int, int]:
     turns: list[_Turn] = []
     owners: dict[str, _Turn | None] = {}
-    for number, line in source.decoded(line_decoder().decode, line_from):
+    for number, line in lines:
         if line.uuid is None or line.is_sidechain or line.agent_id is not None:
             continue
         owner = owners.get(line.parent_uuid or "")

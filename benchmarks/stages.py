@@ -38,18 +38,23 @@ DECODERS: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
 
 
 class _Taken:
-    """What an emitter answers to a call: something with an id."""
+    """What an emitter answers to a call: something with an id that waits for its result."""
 
-    __slots__ = ("id",)
+    __slots__ = ("id", "name", "result")
 
-    def __init__(self, id: str | None) -> None:
+    def __init__(self, id: str | None, name: str = "") -> None:
         self.id = id
+        self.name = name
+        self.result = None
 
 
 class _Deaf:
     """Takes what a reader tells an emitter, and does nothing."""
 
     session_id = ""
+    line = 0
+    time: str | float | None = None
+    agent = ""
 
     def __init__(self) -> None:
         self.totals = Totals()
@@ -58,7 +63,7 @@ class _Deaf:
     def call(self, name: str, arguments: Any, *, id: str | None = None, **_: Any) -> _Taken:
         if self.calls is not None:
             self.calls.append((name, arguments))
-        return _Taken(id)
+        return _Taken(id, name)
 
     def result(self, id: str | None, output: Any, **_: Any) -> _Taken:
         return _Taken(id)
@@ -68,7 +73,7 @@ class _Deaf:
     def turn(self, *_: Any, **__: Any) -> None:
         pass
 
-    say = usage = boundary = session = tools = knows_success = problem = copied = turn
+    at = say = usage = boundary = session = tools = knows_success = problem = copied = turn
 
 
 def lines(path: Path) -> None:

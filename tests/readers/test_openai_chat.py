@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from loopaudit.core.events import Batch, Event, Usage
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.formats.openai_chat import READER
-from loopaudit.readers.kit.chat.message import calls_of, message_decoder, message_from, message_of
+from loopaudit.readers.kit.chat.message import calls_of, message_decoder, message_from, message_of, with_metadata
 from loopaudit.readers.kit.chat.messages import Chat
 from loopaudit.readers.source import Source
 from tests import corpus
@@ -543,9 +543,22 @@ plain_calls = st.fixed_dictionaries(
     optional={"id": st.none() | st.sampled_from(["c1", "c2"]), "type": st.just("function"), "index": st.integers(0, 3)},
 )
 blocks = st.lists(st.fixed_dictionaries({"type": st.sampled_from(["text", "image_url"]), "text": texts}), max_size=2)
-messages = st.fixed_dictionaries(
-    {"role": st.sampled_from(["user", "assistant", "tool", "function", "system", "other"])},
+beside = texts | st.fixed_dictionaries(
+    {},
     optional={
+        "returncode": st.integers(-1, 2) | st.booleans(),
+        "exit_code": st.none() | st.integers(-1, 2),
+        "ts": st.integers(0, 2**40) | texts,
+        "timestamp": st.none() | texts,
+        "original_role": st.none() | st.sampled_from(["user", "assistant", "other"]),
+    },
+)
+messages = st.fixed_dictionaries(
+    {"role": st.sampled_from(["user", "assistant", "tool", "function", "system", "other", "user-subagent-a"])},
+    optional={
+        "metadata": beside,
+        "_metadata": beside,
+        "extra": beside,
         "content": st.none() | texts | blocks,
         "tool_calls": st.none() | st.lists(plain_calls, max_size=2),
         "tool_call_id": st.none() | st.sampled_from(["c1", "c2"]),
@@ -581,7 +594,8 @@ def told_by(decode: Callable[[bytes], Any], lines: list[bytes]) -> tuple[list[An
 @given(st.lists(messages, max_size=8))
 def test_both_decoders_tell_the_same(listed: list[Json]) -> None:
     lines = [orjson.dumps(m) for m in listed]
-    fast = told_by(message_decoder().decode, lines)
+    decode = message_decoder().decode
+    fast = told_by(lambda line: with_metadata(decode(line)), lines)
     general = told_by(lambda line: message_from(orjson.loads(line)), lines)
     assert fast == general
 

@@ -52,7 +52,8 @@ class Message(Struct, gc=False, forbid_unknown_fields=True):
 
     ``is_error``, ``success``, ``error``, ``status`` and ``exit_code`` stand on the results of
     harnesses that tell failures; the API itself has none of them. ``original_role`` is what a message was
-    before an exporter named its ``role`` after a sub-agent. Fields after it are known in order to be skipped.
+    before an exporter named its ``role`` after a sub-agent. ``metadata``, ``hidden`` and ``extra`` are the objects that
+    may hold times and exit codes (:func:`with_metadata`). Fields after them are known in order to be skipped.
     A field without a type is a slice of the line, or the decoded value.
     """
 
@@ -72,6 +73,9 @@ class Message(Struct, gc=False, forbid_unknown_fields=True):
     timestamp: str | int | float | None = None
     conversation_id: str | None = None
     original_role: str | None = None
+    metadata: Any = NOTHING
+    hidden: Any = msgspec.field(name="_metadata", default=NOTHING)
+    extra: Any = NOTHING
     id: Any = NOTHING
     refusal: Any = NOTHING
     annotations: Any = NOTHING
@@ -98,6 +102,9 @@ class _Message(Message, gc=False):
     function_call: _Function | None = None
     error: Raw = NOTHING
     usage: Raw = NOTHING
+    metadata: Raw = NOTHING
+    hidden: Raw = msgspec.field(name="_metadata", default=NOTHING)
+    extra: Raw = NOTHING
     id: Raw = NOTHING
     refusal: Raw = NOTHING
     annotations: Raw = NOTHING
@@ -119,7 +126,22 @@ def usual_message(value: Any) -> Message:
     Raises:
         ValueError: it is spelled in another way, for :func:`message_from`.
     """
-    return msgspec.convert(value, Message)
+    return with_metadata(msgspec.convert(value, Message))
+
+
+def with_metadata(message: Message) -> Message:
+    """The same message in its usual spelling, with what only the objects beside it say."""
+    if message.metadata is NOTHING and message.extra is NOTHING and message.hidden is NOTHING:
+        return message
+    for place in map(decoded, (message.metadata, message.hidden, message.extra)):
+        if isinstance(place, dict):
+            if message.exit_code is None:
+                message.exit_code = next(iter(integers(place, _EXIT_CODES)), None)
+            if message.timestamp is None:
+                message.timestamp = next(iter(_moments(place)), None)
+            if message.original_role is None:
+                message.original_role = _text(place.get("original_role"))
+    return message
 
 
 def decoded(value: Any) -> Any:

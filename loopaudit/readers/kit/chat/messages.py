@@ -50,6 +50,9 @@ _COMMAND = regex.lazy(
 )
 """A command that a program itself carries out; the model is not asked."""
 
+_PLAIN: Final = regex.lazy(r"[^\s\[<(*/cta]", re.IGNORECASE)
+"""How a message begins that none of these patterns matches."""
+
 
 def prose(content: Any) -> str:
     """The text of a decoded content of an assistant, without blocks that are calls or reasoning."""
@@ -204,7 +207,7 @@ class Chat:
     def report(self, message: Message, model: str | None = None) -> None:
         """Report one message of the emitter's line; ``model`` is the conversation's, where the message has none."""
         emit = self._emit
-        emit.at(time=message.timestamp, agent=self._agent)
+        emit.at(None, message.timestamp, self._agent)
         role = message.role
         if role == "assistant":
             self._response(message, model)
@@ -257,33 +260,36 @@ class Chat:
     def _calls(self, listed: list[ToolCall], key: str, model: str | None) -> bool:
         """Report the calls of one response; false where all of them are copies."""
         emit = self._emit
+        known = self._asked
         reported: list[Call] = []
         by_id: dict[str, list[Call]] = {}
         asked: dict[str, set[Any]] = {}
         """What was asked for under each id so far."""
         for entry in listed:
-            name = entry.function.name
+            function = entry.function
+            name = function.name
             if name is None:
                 emit.problem("nameless_call", "a call without the name of its tool")
                 name = ""
             own = entry.id or None
             hides = False
-            if own is not None and len(listed) > 1:
-                twins = asked.setdefault(own, set())
-                what = _asked_for(entry)
-                # Two different calls under one id: the later one goes without, or it would hide the first.
-                hides = own in by_id and what not in twins
-                twins.add(what)
-            if own is not None and self._asked is not None and own in self._asked:
-                hides = hides or self._asked[own].result is not None
-            call = emit.call(name, entry.function.sent, id=None if hides else own, key=key, model=model)
+            if own is not None:
+                if len(listed) > 1:
+                    twins = asked.setdefault(own, set())
+                    what = _asked_for(entry)
+                    # Two different calls under one id: the later one goes without, or it would hide the first.
+                    hides = own in by_id and what not in twins
+                    twins.add(what)
+                if known is not None and own in known:
+                    hides = hides or known[own].result is not None
+            call = emit.call(name, function.sent, id=None if hides else own, key=key, model=model)
             if call is None:
                 continue
             reported.append(call)
             if own is not None:
                 by_id.setdefault(own, []).append(call)
-                if self._asked is not None:
-                    self._asked[own] = call
+                if known is not None:
+                    known[own] = call
         if reported:
             self._newest, self._open = reported, None
             self._shared = {
@@ -332,7 +338,9 @@ class Chat:
 
     def _person(self, message: Message) -> None:
         text = content_text(decoded(message.content))
-        if is_compaction(text):
+        if _PLAIN.match(text):
+            self._emit.turn(text)  # most are, and need no further look
+        elif is_compaction(text):
             self._emit.boundary("compaction")
         elif _INTERRUPTED.match(text):
             self._emit.boundary("interrupt")

@@ -14,7 +14,7 @@ from loopaudit.core.events import content_text
 from loopaudit.core.json import tolerant_loads
 from loopaudit.core.tools import declared_schemas
 from loopaudit.readers.emit import Emitter
-from loopaudit.readers.kit.chat.message import Message, decoded, message_decoder, message_of
+from loopaudit.readers.kit.chat.message import Message, decoded, message_decoder, message_of, with_metadata
 from loopaudit.readers.kit.chat.messages import TEXT_BLOCKS, Chat, prose
 from loopaudit.readers.kit.chat.rows import Row, end_of, id_of, is_message, model_of, response_of, rows_of, tools_of
 from loopaudit.readers.source import Source, same_line
@@ -79,7 +79,7 @@ class ChatReading:
             message: Message | None = None
             if misses < MAX_MISSES:
                 try:
-                    message = decode(line)
+                    message = with_metadata(decode(line))
                     misses = 0
                 except (ValueError, RecursionError):
                     misses += 1
@@ -219,20 +219,32 @@ class _Marks:
 
     def __init__(self, messages: list[Message]) -> None:
         self.messages = messages
-        self._made: list[bytes] = []
+        self._made: dict[int, bytes] = {}
 
     def agree(self, other: _Marks, length: int) -> bool:
         """Whether the first messages of both are the same ones."""
-        return all(self._of(place) == other._of(place) for place in range(length))
+        return all(self._is_same(other, place) for place in range(length))
 
     def has_answer(self, length: int) -> bool:
         """Whether a response is among the first messages."""
         return any(_letter(message) == b"a" for message in self.messages[:length])
 
+    def _is_same(self, other: _Marks, place: int) -> bool:
+        one, two = self.messages[place], other.messages[place]
+        if isinstance(one.content, str) and isinstance(two.content, str) and not (one.tool_calls or two.tool_calls):
+            # What their marks are made of, as most rows begin with one long text.
+            return (
+                one.content.strip() == two.content.strip()
+                and _letter(one) == _letter(two)
+                and one.tool_call_id == two.tool_call_id
+            )
+        return self._of(place) == other._of(place)
+
     def _of(self, place: int) -> bytes:
-        if place == len(self._made):
-            self._made.append(_mark(self.messages[place]))
-        return self._made[place]
+        made = self._made.get(place)
+        if made is None:
+            made = self._made[place] = _mark(self.messages[place])
+        return made
 
 
 def _is_reply(message: Message) -> bool:

@@ -19,7 +19,7 @@ from loopaudit.hindsight.calls.history import History
 from loopaudit.hindsight.calls.outputs import Outputs
 from loopaudit.hindsight.calls.requests import asks_to_go_on, is_guard_notice
 from loopaudit.hindsight.episodes.tracker import Tracker
-from loopaudit.hindsight.episodes.verdict import Stretch, StretchVerdict, verdict
+from loopaudit.hindsight.episodes.verdict import Stretch, StretchVerdict, due, verdict
 from loopaudit.hindsight.words import RECHECK, CallClass
 
 MAX_EPISODES_KEPT: Final = 64
@@ -52,6 +52,8 @@ class OpenStretch(NamedTuple):
     that the first of them repeats (0: none). ``repeats`` counts them once per response (where all have
     an excuse, such as a change that the same laps make again and again, those), ``news``
     the calls with news behind the last of them. ``unit`` are the repeated calls in a short form.
+    ``due`` is the kind of loop of which a guard may give notice, and empty while there is nothing
+    to give notice of; it may be there a few calls before ``kind``.
     """
 
     kind: str
@@ -61,6 +63,7 @@ class OpenStretch(NamedTuple):
     news: int
     unit: tuple[str, ...]
     laps: int
+    due: str
 
     @property
     def is_loop(self) -> bool:
@@ -167,6 +170,7 @@ class Classifier:
             stretch.gap,
             () if outcome is None else tuple(outcome.unit),
             0 if outcome is None else outcome.laps,
+            due(stretch, outcome),
         )
 
     def expects(self, call: Call) -> int:

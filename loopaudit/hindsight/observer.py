@@ -188,7 +188,7 @@ class Hindsight:
                 self._delegations.note(call, batch, history.turn, subject.arguments())
         if going_on:
             tracker.after_batch(batch)
-            if agent.watched and (stretch := agent.stretch) is not None and stretch.is_loop:
+            if agent.watched and (stretch := agent.stretch) is not None and stretch.due:
                 agent.watched = False
                 assert self.handover is not None  # else nobody watches
                 self.handover.offer(batch.agent, batch.index, agent)

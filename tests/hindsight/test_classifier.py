@@ -161,6 +161,7 @@ def test_a_stretch_says_what_goes_on() -> None:
     kinds = [one and one.kind for one in seen]
     assert kinds == [None, "", "", "identical", "identical"]
     assert [one.is_loop for one in seen if one] == [False, False, True, True]
+    assert [one.due for one in seen if one] == ["", "", "identical", "identical"]
     assert seen[-1] is not None
     assert (seen[-1].news, seen[-1].repeats, seen[-1].laps) == (1, 3, 3)
     assert orjson.loads(seen[-1].unit[0].partition(" ")[2])["command"] == "grep a b"

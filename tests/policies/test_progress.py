@@ -112,6 +112,31 @@ def test_a_response_is_decided_on_before_any_of_it_runs() -> None:
     assert steps(items, "progress(refuse_after=0)") == [("notice", 5), ("block", 6), ("block", 8)]
 
 
+THIRD = C("read", '{"a":3}', "z")
+FOURTH = C("read", '{"a":4}', "w")
+NEWS = C("read", '{"a":5}', "n")
+PATCH = C("edit_file", '{"path":"a","old_string":"p","new_string":"q"}')
+
+
+@pytest.mark.parametrize(
+    ("calls", "notice"),
+    [
+        pytest.param([READ, OTHER] * 4, 6, id="the second equal lap of two is over"),
+        pytest.param([READ, OTHER, THIRD] * 3, 7, id="the third lap of three begins"),
+        pytest.param([READ, OTHER, THIRD, FOURTH] * 3, 9, id="the third lap of four begins"),
+        pytest.param([READ, OTHER, THIRD, OTHER, READ, THIRD, READ], 7, id="in another order"),
+        pytest.param([READ, OTHER, THIRD, FOURTH] * 2, 0, id="each is looked at once more"),
+        pytest.param([READ, OTHER] * 2, 0, id="one equal lap"),
+        pytest.param([READ, OTHER, READ, OTHER, NEWS, READ], 0, id="something new between"),
+        pytest.param([READ, OTHER, READ, OTHER, PATCH, READ, OTHER], 0, id="a change between"),
+        pytest.param([READ, OTHER, READ, OTHER, "user", READ, OTHER], 0, id="a request between"),
+    ],
+)
+def test_a_round_is_noticed_when_it_is_run_for_the_third_time(calls: list[Any], notice: int) -> None:
+    found = steps(calls)
+    assert found[:1] == ([("notice", notice)] if notice else [])
+
+
 def test_a_change_ends_it() -> None:
     edit = C("edit_file", '{"path":"a","old_string":"p","new_string":"q"}')
     assert steps([*[READ] * 5, edit, READ]) == [("notice", 4)]

@@ -55,6 +55,9 @@ SPARSE: Final = 6
 LAPS: Final = 3
 """Laps of known results that make a loop although each call may have changed something."""
 
+DENSE: Final = 4
+"""Known results in a row, one of them for the third time, of which a notice may be given before they are a loop."""
+
 MAX_SEQUENCE: Final = 512
 
 UNIT_SHOWN: Final = 160
@@ -177,6 +180,27 @@ def verdict(s: Stretch, ended: str) -> StretchVerdict | None:
     if not loop and s.kinds.get(RE_EDIT, 0) >= NEED["edit"]:
         loop = 2 * (s.strong + s.weak) >= total
     return StretchVerdict(_kind(s, main), laps, unit, s.first) if loop else None
+
+
+def due(s: Stretch, outcome: StretchVerdict | None) -> str:
+    """The kind of loop of which a notice may be given while a stretch goes on; empty while there is none.
+
+    ``outcome`` is the verdict on it if the agent moved on now. A loop is known a little before
+    that: whoever makes several calls again, and one of them for the third time, with nothing new
+    in between, goes round, however the round is ordered.
+    """
+    if outcome is not None:
+        return "" if outcome.kind == "waiting" else outcome.kind
+    if s.strong < DENSE or s.novel or s.gap or s.weak:
+        return ""
+    members, top, main = _main(s)
+    if top.strong < 2 or any(m.need not in _CERTAIN for m in members):
+        return ""
+    return "" if _budget(s, "recovered", main, top) == POLL_BUDGET else _kind(s, main)
+
+
+_CERTAIN: Final = frozenset({"call", "cureless", "failure", "edit", "receipt"})
+"""What is repeated beyond doubt, by the keys of :data:`NEED`."""
 
 
 def _main(s: Stretch) -> tuple[list[Member], Member, list[Member]]:

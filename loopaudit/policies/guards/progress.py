@@ -11,8 +11,9 @@ Watches
     change, a request, a compaction) and the first polls of a wait do not count.
 
 Acts
-    * ``nothing_new``: the stretch has become a loop, however the agent goes on. The calls ran; the
-      model is told what brings nothing, and since which call. Once per stretch.
+    * ``nothing_new``: the stretch has become a loop, however the agent goes on; or four calls in a
+      row brought what was known, one of them for the third time, so that a round is run again. The
+      calls ran; the model is told what brings nothing, and since which call. Once per stretch.
     * ``known_result``: ``refuse_after`` further calls of the stretch brought nothing after the notice.
       From then on a call is not run whose result the stretch has shown already, so long as nothing
       changed. Other calls run. Waits, retries of an outage, and retries of what failed once anything
@@ -38,7 +39,8 @@ Complaints
 
 Examples
     read(a)=x x12 | . . . notice . block block block block block block stop
-    read(a)=x read(b)=y read(a)=x read(b)=y read(a)=x read(b)=y read(a)=x | . . . . . . notice
+    read(a)=x read(b)=y read(a)=x read(b)=y read(a)=x read(b)=y read(a)=x | . . . . . notice .
+    read(a)=x read(b)=y read(c)=z read(a)=x read(b)=y read(c)=z read(a)=x | . . . . . . notice
     read(a)=x read(a)=x edit(a)=ok read(a)=x read(a)=x edit(a)=done read(a)=x | . . . . . . .
     read(a)=x x4 user read(a)=x read(c)=z | . . . notice . .
     poll(a)=running x6 poll(a)=done | . . . . . . .
@@ -161,7 +163,7 @@ class ProgressGuard(Guard):
     def _look(self, batch: Batch, watch: Classifier) -> list[Decision]:
         """What there is to say now that a response has run."""
         loop = watch.stretch
-        if loop is None or not loop.is_loop:
+        if loop is None or not loop.due:
             self._forget()
             return []
         if loop.news or not batch.calls:
@@ -206,7 +208,7 @@ def _decision(
     skipped: int = 0,
     of: int = 0,
 ) -> Decision:
-    details = {"kind": loop.kind, "calls": list(loop.calls[-KEPT:]), "of": of or loop.evidence}
+    details = {"kind": loop.due, "calls": list(loop.calls[-KEPT:]), "of": of or loop.evidence}
     return Decision(action, rule, position, count, _WORDS[action], tool, skipped, details)
 
 

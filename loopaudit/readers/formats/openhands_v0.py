@@ -80,7 +80,7 @@ def read(source: Source, emit: Emitter) -> None:
     """Report every run in file order."""
     reading = _Reading(emit)
     for value in values(source, emit):
-        reading.root(value)
+        reading.root(value, emit.line)
 
 
 class _Reading:
@@ -89,43 +89,42 @@ class _Reading:
         self.names = Names()
         self.run: _Run | None = None
 
-    def root(self, value: Any) -> None:
+    def root(self, value: Any, line: int) -> None:
         """A line or the document: an event, a list of events or rows, or a row."""
         row = mapping(value)
         events = next((row[name] for name in LISTS if isinstance(row.get(name), list)), None)
         if events is not None:
-            self._row(row, events)
-        elif is_pair(value) or not isinstance(value, list) or (not value and self.emit.line):
-            self._event(value)
+            self._row(row, events, line)
+        elif is_pair(value) or not isinstance(value, list) or (not value and line):
+            self._event(value, line)
         else:
             for entry in value:
                 if any(name in mapping(entry) for name in LISTS):
-                    self.root(entry)
+                    self.root(entry, line)
                 else:
-                    self._event(entry)
+                    self._event(entry, line)
 
-    def _event(self, value: Any) -> None:
+    def _event(self, value: Any, line: int) -> None:
         if self.run is None:
             self.run = _Run(self.emit)
         if value == []:
-            not_a_record(self.emit)
+            not_a_record(self.emit, line)
         for event in value if isinstance(value, list) else [value]:
             if isinstance(event, dict):
-                self.run.take(event)
+                self.run.take(event, line)
             else:
-                not_a_record(self.emit)
+                not_a_record(self.emit, line)
 
-    def _row(self, row: Mapping[str, Any], events: list[Any]) -> None:
+    def _row(self, row: Mapping[str, Any], events: list[Any], line: int) -> None:
         self.emit.session(self.names.unique(_name(row)))
         run = self.run = _Run(self.emit)
         for event in events:
-            self._event(event)
+            self._event(event, line)
         self.run = None
         error = string(row.get("error")) or ""
-        self.emit.at()
-        run.stopped(error)
+        run.stopped(error, line, None)
         if error and stuck(error) is None:
-            self.emit.boundary("end", error[:200])
+            self.emit.boundary("end", error[:200], line=line)
 
 
 def _name(row: Mapping[str, Any]) -> str:
@@ -151,43 +150,43 @@ class _Run:
         self.actions = 0
         self.guarded = False
 
-    def stopped(self, reason: str) -> None:
+    def stopped(self, reason: str, line: int, at: Any) -> None:
         """Report that a guard stopped the agent, if the reason says so; once only."""
         guard = stuck(reason)
         if guard is not None and not self.guarded:
             self.guarded = True
-            self.emit.boundary("recorded_guard", guard)
+            self.emit.boundary("recorded_guard", guard, line=line, at=at)
 
-    def take(self, event: Mapping[str, Any]) -> None:
+    def take(self, event: Mapping[str, Any], line: int) -> None:
         """One event."""
-        self.emit.at(time=moment(event.get("timestamp")))
         action, observation = event.get("action"), event.get("observation")
         if isinstance(action, str) and observation is None:
-            self._action(action, event)
+            self._action(action, event, line)
         elif isinstance(observation, str) and action is None:
-            self._observation(observation, event)
+            self._observation(observation, event, line)
         elif "action" not in event and "observation" not in event:
-            self.emit.problem("unknown_record", "neither an action nor an observation")
+            self.emit.problem("unknown_record", "neither an action nor an observation", line=line)
         elif _is_acknowledgement(event):
             return
         else:
-            malformed(self.emit, "an event without a readable action or observation")
+            malformed(self.emit, "an event without a readable action or observation", line)
 
     # -- actions ---------------------------------------------------------------------------
 
-    def _action(self, kind: str, event: Mapping[str, Any]) -> None:
+    def _action(self, kind: str, event: Mapping[str, Any], line: int) -> None:
+        at = moment(event.get("timestamp"))
         args = event.get("args")
         if args is None:
             args = {name: value for name, value in event.items() if name not in _ENVELOPE and value is not None}
             args.update(mapping(event.get("extras")))  # feedback rows keep the arguments there
         elif not isinstance(args, dict):
-            malformed(self.emit, "an action whose args are no object")
+            malformed(self.emit, "an action whose args are no object", line)
             args = {}
         source = event.get("source")
         if kind == "message":
-            self._message(source, args)
+            self._message(source, args, line, at)
         elif kind == "condensation":
-            self.emit.boundary("compaction")
+            self.emit.boundary("compaction", line=line, at=at)
         elif kind == "system":
             tools = declared_schemas(items(args.get("tools")))
             if tools:
@@ -195,30 +194,30 @@ class _Run:
         elif kind in NOT_CALLS:
             pass
         elif source == "user":
-            self.emit.problem("not_a_call", "an action of the person, not of the agent")
+            self.emit.problem("not_a_call", "an action of the person, not of the agent", line=line)
         else:
-            self._call(kind, args, event)
+            self._call(kind, args, event, line, at)
             return
         self.skipped.add(_plain(event.get("id")))
 
-    def _message(self, source: Any, args: Mapping[str, Any]) -> None:
+    def _message(self, source: Any, args: Mapping[str, Any], line: int, at: Any) -> None:
         content = args.get("content")
         if not isinstance(content, str):
-            malformed(self.emit, "a message without its content")
+            malformed(self.emit, "a message without its content", line)
             content = ""
         if source == "user" or (source is None and not self.actions):
-            self.emit.turn(content)
+            self.emit.turn(content, line=line, at=at)
         elif source in (None, "agent"):
             self.actions += 1
             if content.strip():
-                self.emit.say(content, key=f"a{self.actions}")
+                self.emit.say(content, key=f"a{self.actions}", line=line, at=at)
         elif source != "environment":
-            malformed(self.emit, "a message without a known source")
+            malformed(self.emit, "a message without a known source", line)
 
-    def _call(self, kind: str, args: Mapping[str, Any], event: Mapping[str, Any]) -> None:
+    def _call(self, kind: str, args: Mapping[str, Any], event: Mapping[str, Any], line: int, at: Any) -> None:
         if kind not in KNOWN_CALLS:
             message = f"actions of kind {one_line(kind, 40)} are not known; taken for calls"
-            self.emit.problem("unknown_record", message)
+            self.emit.problem("unknown_record", message, line=line)
         self.actions += 1
         metadata = mapping(event.get("tool_call_metadata"))
         response = mapping(metadata.get("model_response"))
@@ -226,11 +225,11 @@ class _Run:
         model = string(response.get("model"))
         thought = string(args.get("thought"))
         if thought is not None and kind != "think" and thought.strip():
-            self.emit.say(thought, key=key, model=model)
+            self.emit.say(thought, key=key, line=line, at=at, model=model)
         sent = sent_by_model(metadata, response)
         name, arguments = sent or (kind, own_arguments(kind, args))
         given = self.fresh.id(metadata.get("tool_call_id"))
-        call = self.emit.call(name, arguments, id=given, key=key, model=model)
+        call = self.emit.call(name, arguments, id=given, key=key, line=line, at=at, model=model)
         usage = usage_of(response.get("usage"))
         if usage is not None:
             self.emit.usage(usage, key=key, model=model)
@@ -241,20 +240,21 @@ class _Run:
 
     # -- observations ----------------------------------------------------------------------
 
-    def _observation(self, kind: str, event: Mapping[str, Any]) -> None:
+    def _observation(self, kind: str, event: Mapping[str, Any], line: int) -> None:
+        at = moment(event.get("timestamp"))
         extras = mapping(event.get("extras"))
         content = event.get("content")
         if kind == "agent_state_changed":
-            self.stopped(string(extras.get("reason")) or "")
+            self.stopped(string(extras.get("reason")) or "", line, at)
             return
         cause = _plain(event.get("cause"))
         if kind in NOT_RESULTS or (cause is not None and cause in self.skipped):
             return
         if event.get("source") == "user" and kind in ("message", "user_message"):
-            self.emit.turn(string(content) or "")
+            self.emit.turn(string(content) or "", line=line, at=at)
             return
         if not isinstance(content, (str, list, dict)):
-            malformed(self.emit, "an observation without content")
+            malformed(self.emit, "an observation without content", line)
         target = self._target(cause, kind, event)
         code = exit_code(extras, event)
         success = flag(event.get("success"))
@@ -269,6 +269,8 @@ class _Run:
             failed=failed,
             status="denied" if kind == "user_rejected" else None,
             exit_code=code,
+            line=line,
+            at=at,
         )
 
     def _target(self, cause: Any, kind: str, event: Mapping[str, Any]) -> str:

@@ -114,7 +114,7 @@ class Classifier:
         index = batch.index
         # Most calls bring news while no stretch is open: they can neither begin nor end one, and the tracker, whose
         # work is the dearer half, need not see them. Kept in a local because it is asked for each call.
-        going_on = tracker.going_on
+        going_on = tracker.open is not None
         for position, call in enumerate(batch.calls):
             if skipped and position in skipped:
                 continue
@@ -123,7 +123,7 @@ class Classifier:
                 into.append(Classified(call.number, found, history.evidence, history.noise))
             if going_on or found >= RECHECK or history.constant:
                 tracker.call(call, found, batch)
-                going_on = tracker.going_on
+                going_on = tracker.open is not None
         if going_on:
             tracker.after_batch(batch)
         elif len(self._found) > MAX_EPISODES_KEPT:

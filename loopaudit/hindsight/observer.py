@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from loopaudit.core.events import Batch, Boundary, Event, Result, Turn
-from loopaudit.core.failure_words import says_failure
+from loopaudit.core.failure_words import may_say_failure, says_failure
 from loopaudit.core.findings import Episode, Finding, Grade
 from loopaudit.core.report import CallRecord, TranscriptResult
 from loopaudit.core.tools import Kind
@@ -147,9 +147,11 @@ class Hindsight:
         history, tracker, record, rounds = agent.history, agent.tracker, self._record, agent.rounds
         if not batch.calls:
             rounds.reply(batch)
+            if tracker.open is None:
+                return
         numbers = agent.lane.numbers
         index = batch.index
-        going_on = tracker.going_on
+        going_on = tracker.open is not None
         subject = history.subject
         classes, marks = record.classes, record.flags
         for call in batch.calls:
@@ -180,7 +182,7 @@ class Hindsight:
                 record.explain(number, evidence, history.noise)
             if going_on or found >= RECHECK or history.constant:
                 tracker.call(call, found, batch)
-                going_on = tracker.going_on
+                going_on = tracker.open is not None
             nature = subject.nature
             if rounds.open or nature.planning:
                 rounds.call(call, found, batch)
@@ -200,7 +202,7 @@ class Hindsight:
         if result.level is not None or result.exit_code is not None or result.status != "ok":
             return True
         known = self._knows_success is not None and self._knows_success()
-        return known or says_failure(head_of(result.source))
+        return known or (may_say_failure(result.source) and says_failure(head_of(result.source)))
 
     def _turn(self, agent: _Agent, turn: Turn) -> None:
         if agent.lane.numbers:

@@ -129,6 +129,7 @@ _RUNS: Final = words("exec execute run shell command cmd bash ssh terminal power
 
 _WORD: Final = regex.lazy(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _ACTIONS: Final = ("action", "operation", "op", "method", "command", "verb")
+_ACTION_KEYS: Final = frozenset(_ACTIONS)
 _SQL: Final = ("sql", "query", "statement")
 _SQL_LOOKS: Final = words("select show describe desc explain with pragma values")
 _SQL_CHANGES: Final = words("insert update delete create drop alter truncate replace merge grant revoke call begin")
@@ -396,7 +397,7 @@ def effect_of(name: str, arguments: Any, nature: Nature, kind: Kind) -> CommandE
 def _spoken(name: str, arguments: Any) -> frozenset[str]:
     """The words of a tool's name, and of the argument that says what it is to do."""
     found = _words_of(name)
-    if isinstance(arguments, dict):
+    if isinstance(arguments, dict) and not _ACTION_KEYS.isdisjoint(arguments):
         for key in _ACTIONS:
             word = arguments.get(key)
             if isinstance(word, str) and len(word) <= 40:

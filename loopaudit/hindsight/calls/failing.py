@@ -253,7 +253,8 @@ _BEGINS: Final = regex.lazy(
 LOOKED_AT: Final = 64
 """Characters or bytes of an answer that are looked at before anything of it is decoded."""
 
-_TRACES: Final = (b'"Traceback', b'"Cell In[', b'"  Cell In[', b'"--------------------')
+_TRACES: Final = ("Traceback", "Cell In[", "  Cell In[", "--------------------")
+_RAW_TRACES: Final = tuple(b'"' + begin.encode() for begin in _TRACES)
 
 
 def says_error(text: str) -> bool:
@@ -263,8 +264,11 @@ def says_error(text: str) -> bool:
 
 def may_say_error(source: str | bytes) -> bool:
     """Whether an answer, as recorded, may be an error that says so at once, or a trace; spares decoding most."""
-    raw = source[:LOOKED_AT] if isinstance(source, bytes) else f'"{source[:LOOKED_AT]}'.encode(errors="replace")
-    return b"rror" in raw or b"xception" in raw or raw.startswith(_TRACES)
+    if isinstance(source, str):
+        head = source[:LOOKED_AT]
+        return "rror" in head or "xception" in head or head.startswith(_TRACES)
+    raw = source[:LOOKED_AT]
+    return b"rror" in raw or b"xception" in raw or raw.startswith(_RAW_TRACES)
 
 
 def gropes(current: Failed, earlier: Failed) -> bool:

@@ -52,7 +52,7 @@ class Tracker:
     of calls without news that turned out to be a wait or a retry.
     """
 
-    __slots__ = ("_history", "_in_batch", "_open", "_over", "_suspended", "_waited", "agent", "found", "session")
+    __slots__ = ("_history", "_in_batch", "_over", "_suspended", "_waited", "agent", "found", "open", "session")
 
     def __init__(
         self,
@@ -63,7 +63,8 @@ class Tracker:
         waited: Callable[[list[int]], None],
     ) -> None:
         self._history = history
-        self._open: Stretch | None = None
+        self.open: Stretch | None = None
+        """The stretch that is going on."""
         self._in_batch = False
         self._suspended = False
         self._over = False
@@ -72,16 +73,6 @@ class Tracker:
         self.session = session
         self.agent = agent
         self.found = found
-
-    @property
-    def going_on(self) -> bool:
-        """Whether a stretch is going on."""
-        return self._open is not None
-
-    @property
-    def open(self) -> Stretch | None:
-        """The stretch that is going on."""
-        return self._open
 
     def shared(self, found: list[tuple[Episode, int]], waited: Callable[[list[int]], None]) -> dict[int, object]:
         """What a copy has in the place of what belongs to the observer, by the identity of the original."""
@@ -97,18 +88,18 @@ class Tracker:
             self._suspended = False
             if not (repeated and self._group(call, found) in self._open_members()):
                 self.close("user_stepped_in")
-        if self._open is None:
+        if self.open is None:
             if not repeated:
                 return
-            self._open = Stretch(history.turn)
+            self.open = Stretch(history.turn)
         if repeated:
-            self._repeat(self._open, call, found, batch)
+            self._repeat(self.open, call, found, batch)
         elif found != UNKNOWN:
-            self._news(self._open, call, found)
+            self._news(self.open, call, found)
 
     def after_batch(self, batch: Batch) -> None:
         """A response is complete: count what it cost, or note that it was a mere reply."""
-        stretch = self._open
+        stretch = self.open
         if stretch is None:
             return
         if not batch.calls and batch.text:
@@ -123,7 +114,7 @@ class Tracker:
     def turn(self) -> None:
         """A person wrote. A loop that goes on as if nothing was said is still one loop."""
         self._over = False
-        stretch = self._open
+        stretch = self.open
         if stretch is None or self._suspended:
             return
         outcome = verdict(stretch, "user_stepped_in") if stretch.strong and not stretch.gap else None
@@ -138,15 +129,15 @@ class Tracker:
 
     def guard_spoke(self) -> None:
         """A guard of the recording harness spoke."""
-        if self._open is not None:
-            self._open.guard = True
+        if self.open is not None:
+            self.open.guard = True
 
     def close(self, ended: str, by: int = 0) -> None:
         """End the stretch that is going on, and report it if it is worth it."""
-        stretch = self._open
+        stretch = self.open
         if stretch is None:
             return
-        self._open = None
+        self.open = None
         if self._suspended:
             self._suspended = False
             ended = "user_stepped_in"
@@ -209,7 +200,7 @@ class Tracker:
         if strong and stretch.strong and not member.strong and not sibling and is_stray(stretch):
             self._waited_if_wait(stretch)
             turn = stretch.turn
-            self._open = stretch = Stretch(turn)
+            self.open = stretch = Stretch(turn)
             member = self._member(stretch, call, found)
             assert member is not None  # the first of its stretch
             member.batch = batch.index
@@ -288,7 +279,7 @@ class Tracker:
         member.may_move = not member.curable and (category == "outage" or not failing_change)
 
     def _open_members(self) -> dict[Group, Member]:
-        return {} if self._open is None else self._open.members
+        return {} if self.open is None else self.open.members
 
     def _group(self, call: Call, found: CallClass) -> Group:
         """What is repeated: the failure, the file, the answer, or the call itself."""

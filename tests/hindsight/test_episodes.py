@@ -187,6 +187,31 @@ def test_an_agent_that_stops_by_itself_has_one_repeat_more() -> None:
     assert laps(s(), [A], 4).write("f", "x").kinds() == ["identical"]
 
 
+FINDS = [("find_part", {"part": part}, "0 parts in stock") for part in ("bolt", "nut", "screw")]
+
+
+@pytest.mark.parametrize(
+    ("calls", "found"),
+    [
+        pytest.param([*FINDS, *FINDS], True, id="three once more each, with one answer"),
+        pytest.param([*FINDS, *FINDS[:2]], False, id="two once more"),
+        pytest.param([*((n, a, f"{a['part']} in stock") for n, a, _ in FINDS)] * 2, False, id="an answer for each"),
+        pytest.param([*FINDS, *FINDS[:2], ("find_shop", {}, "2 shops"), FINDS[2]], False, id="one with news between"),
+        pytest.param(
+            [*FINDS, *((n, {"id": n, "at": i}, f"{i}") for i, (n, _, _) in enumerate(FINDS)), *FINDS],
+            True,
+            id="first looks between them",
+        ),
+        pytest.param([(n, a, f"!{o}") for n, a, o in [*FINDS, *FINDS]], True, id="failing"),
+    ],
+)
+def test_calls_of_one_tool_with_one_answer_count_together(calls: list[tuple[str, Any, str]], found: bool) -> None:
+    run = s()
+    for call in calls:
+        run.batch(call)
+    assert bool(run.write("f", "x").kinds()) == found
+
+
 @pytest.mark.parametrize("period", range(1, 9))
 def test_periods_up_to_eight(period: int) -> None:
     unit = [("get", {"id": i}, str(i)) for i in range(period)]

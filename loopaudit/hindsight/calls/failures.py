@@ -84,6 +84,10 @@ _CATEGORIES: Final[Mapping[Category, str]] = {
         r"|\bconnection (?:reset|refused|aborted|closed|timed)|\beconnre|\betimedout\b|\beai_again\b"
         r"|\bnetwork (?:is )?(?:unreachable|timeout|error)|\bsocket hang up\b"
         r"|\b(?:request|connect|read|operation|network)(?:ion)? ?timed? ?out\b|\bdeadline exceeded\b"
+        r"|\b(?:could not|cannot|unable to|failed to) (?:get|acquire|obtain) (?:the |a )?(?:\S{1,40} )?lock\b"
+        r"|\b(?:database|index|table|file) is locked\b|\block(?:ed)? (?:is )?(?:currently )?held by\b"
+        r"|\banother (?:\S{1,40} )?(?:process|instance|operation) (?:is|seems|currently|has the lock)\b"
+        r"|\b100(?:\.0)?% packet loss\b"
     ),
     "auth": (
         r"\b(?:401|403)\b|\bunauthori[sz]ed\b|\bunauthenticated\b|\bforbidden\b"
@@ -126,7 +130,7 @@ _NEEDLES: Final[Mapping[Category, tuple[str, ...]]] = {
     "outage": (
         "429", "502", "503", "504", "529", "too many", "limit", "unavailable", "gateway", "temporar", "overloaded",
         "later", "retry after", "connection", "econn", "etimedout", "eai_again", "network", "socket hang", "timeout",
-        "time out", "timed", "deadline",
+        "time out", "timed", "deadline", "lock", "another ", "packet loss",
     ),
     "auth": (
         "401", "403", "unauthor", "unauthent", "forbidden", "authentic", "logged", "credential", "expired",

@@ -19,13 +19,15 @@ from loopaudit.core.findings import Episode
 from loopaudit.hindsight.calls.effects import Nature
 from loopaudit.hindsight.calls.failures import CURELESS, Category, category_of
 from loopaudit.hindsight.calls.history import RECEIPT, History
-from loopaudit.hindsight.calls.outputs import head_of
+from loopaudit.hindsight.calls.outputs import Held, equal, head_of, held_of
 from loopaudit.hindsight.calls.wordings import content_of, rejects, shows_end, shows_finish, shows_no_wait
 from loopaudit.hindsight.episodes.verdict import (
+    MAX_ANSWERS,
     MAX_NOVEL,
     MAX_SEQUENCE,
     STALE_BUDGET,
     UNIT_READ,
+    Answer,
     Group,
     Member,
     Stretch,
@@ -37,6 +39,9 @@ from loopaudit.hindsight.shell.programs import EFFECT_CHANGES, CommandEffect
 from loopaudit.hindsight.words import FIRST, RECHECK, UNKNOWN, CallClass
 
 MAX_MEMBERS: Final = 256
+
+ANSWERED: Final = frozenset({"call", "cureless", "failure", "edit"})
+"""Needs of which the repeats of several calls of one tool count together where they had one answer."""
 
 STRAY: Final = 5
 """Calls behind one repeat after which another repeated call begins a stretch of its own."""
@@ -267,6 +272,22 @@ class Tracker:
         member.noise += found == CallClass.REDUNDANT_NOISE
         failure = history.failure()
         member.failing += failure is not None and bool(failure.plain)
+        if member.need in ANSWERED and result is not None:
+            self._count_answer(stretch, held_of(result), exact=found != CallClass.SAME_FAILURE)
+
+    def _count_answer(self, stretch: Stretch, held: Held, *, exact: bool) -> None:
+        """Count a repeat by its tool and answer: in other words one question may be asked again and again."""
+        scope = self._history.subject.scope()
+        for answer in stretch.answers:
+            if answer.scope == scope and equal(answer.held, held):
+                break
+        else:
+            if len(stretch.answers) >= MAX_ANSWERS:
+                return
+            answer = Answer(scope, held)
+            stretch.answers.append(answer)
+        answer.times += 1
+        answer.exact = answer.exact or exact
 
     def _look_at_refusal(self, member: Member, call: Call) -> None:
         """Note whether the answer of a repeated call may change by itself, or names what would cure it."""

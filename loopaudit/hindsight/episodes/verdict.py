@@ -14,6 +14,7 @@ import msgspec
 
 from loopaudit.core.text import one_line
 from loopaudit.hindsight.calls.failures import CURELESS, Category
+from loopaudit.hindsight.calls.outputs import Held
 from loopaudit.hindsight.words import RE_EDIT, RE_READ, SAME_FAILURE, CallClass
 
 POLL_BUDGET: Final = 40
@@ -31,6 +32,7 @@ MAX_NOVEL: Final = 7
 NEED: Final[dict[str, int]] = {
     "call": 2,
     "cureless": 2,
+    "same_answer": 3,
     "failure": 3,
     "receipt": 3,
     "outage": 6,
@@ -59,6 +61,9 @@ DENSE: Final = 4
 """Known results in a row, one of them for the third time, of which a notice may be given before they are a loop."""
 
 MAX_SEQUENCE: Final = 512
+
+MAX_ANSWERS: Final = 16
+"""Answers of a stretch by which its repeats are counted."""
 
 UNIT_SHOWN: Final = 160
 """Characters of a call's arguments that an episode keeps."""
@@ -100,17 +105,30 @@ class Member(msgspec.Struct):
         return f"{self.name} {one_line(self.arguments, UNIT_SHOWN)}".rstrip()
 
 
+class Answer(msgspec.Struct):
+    """An answer that a tool (in a shell, a program) gave to repeats of several calls.
+
+    ``exact`` tells that one of these repeated an equal call, and not only a failure in other words.
+    """
+
+    scope: str
+    held: Held
+    times: int = 0
+    exact: bool = False
+
+
 class Stretch:
     """What is known of the stretch that is going on.
 
     ``strong`` and ``weak`` count repeats without and with an excuse, once per response;
     ``asked`` are excused by something else than a change. ``novel`` calls with news stand
     between them and ``gap`` after the last one. ``calls`` and ``numbers`` are all strong ones,
-    ``excused`` counts the weak ones of a stretch without a strong one.
+    ``excused`` counts the weak ones of a stretch without a strong one. ``answers`` are the answers of the
+    strong ones by tool, whatever these asked.
     """
 
     __slots__ = (
-        "answered", "asked", "at_end", "at_start", "calls", "evidence",
+        "answered", "answers", "asked", "at_end", "at_start", "calls", "evidence",
         "excused", "first", "first_weak", "gap", "guard", "kinds",
         "last", "line", "members", "novel", "numbers", "offsets", "redo", "returned", "sequence", "strong", "tokens",
         "turn", "waited", "weak",
@@ -119,6 +137,7 @@ class Stretch:
     def __init__(self, turn: int) -> None:
         self.turn = turn
         self.members: dict[Group, Member] = {}
+        self.answers: list[Answer] = []
         self.sequence: list[int] = []
         self.first = 0
         self.first_weak = 0
@@ -168,14 +187,15 @@ def verdict(s: Stretch, ended: str) -> StretchVerdict | None:
             return StretchVerdict("stale_wait", laps, unit, s.first)
         return StretchVerdict("waiting", laps, unit, s.first) if top.strong >= 2 else None
     extra = 1 if s.novel or ended in ("moved_on", "answered") else 0
-    loop = False
+    dense = 2 * (s.strong + s.weak) >= total
+    denser = 5 * (s.strong + s.weak) >= 4 * total
+    loop = denser and any(a.exact and a.times >= NEED["same_answer"] for a in s.answers)
     for member in members:
-        dense = 2 * (s.strong + s.weak) >= total
         enough = member.strong >= NEED[member.need] + (extra if member.need in ("call", "failure", "cureless") else 0)
         loop = loop or (enough and dense)
         loop = loop or (member.need == "call" and member.strong >= INTERLEAVED and 4 * s.strong >= total)
         loop = loop or (member.need == "call" and member.strong >= SPARSE)
-    if sum(m.failing for m in members) < s.strong and s.strong >= REDO and 5 * (s.strong + s.weak) >= 4 * total:
+    if sum(m.failing for m in members) < s.strong and s.strong >= REDO and denser:
         loop = True
     if not loop and s.kinds.get(RE_EDIT, 0) >= NEED["edit"]:
         loop = 2 * (s.strong + s.weak) >= total

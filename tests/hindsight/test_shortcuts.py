@@ -468,6 +468,12 @@ noises = st.lists(
 ).map("".join)  # fmt: skip
 
 
+@given(st.lists(noises, max_size=4).map("\n".join))
+@example("took 3\nms session: a\n/tmp/x\n saved to: \nb")
+def test_no_noise_goes_beyond_its_line(text: str) -> None:
+    assert noise.remove_all(text) == noise.remove(text, set())
+
+
 @given(noises | pieces.map(str.swapcase) | st.text(alphabet="tT12:- sSmM/.eE", max_size=30))
 @example("2031-05-01T10:20:30.123Z Took 1.5 S in /TMP/x")
 @example("PID 12 Request-ID: ABC123de")

@@ -17,7 +17,7 @@ import orjson
 
 from loopaudit.core import regex
 from loopaudit.core.events import decode_text
-from loopaudit.hindsight.calls.noise import remove
+from loopaudit.hindsight.calls.noise import remove_all
 from loopaudit.hindsight.calls.ranges import PATCHES, normal_path, patched_paths, path_of
 
 Category = Literal[
@@ -292,7 +292,7 @@ def ends_in_error(source: str | bytes) -> bool:
 
 def plain_of(text: str, arguments: Any) -> tuple[str, str]:
     """An error text without noise and arguments, and the longest of the arguments that stood in it; empty if none."""
-    plain = remove(_gist(text), set())
+    plain = remove_all(_gist(text))
     named = ""
     for value in _texts(arguments):
         if value in plain:

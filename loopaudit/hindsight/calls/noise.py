@@ -207,6 +207,16 @@ def remove(line: str, names: set[str]) -> str:
     return plain
 
 
+@lru_cache(maxsize=256)  # the error texts of one tool have most of their lines in common
+def _without_noise(line: str) -> str:
+    return _removed_by_search(line)[0]
+
+
+def remove_all(text: str) -> str:
+    """A short text with each piece of noise replaced by its name; no piece goes beyond its line."""
+    return "\n".join([_without_noise(line) for line in text.split("\n")])
+
+
 _COMMON: Final = regex.lazy(r"(Wall time: \d{1,6}\.\d{1,12} seconds)|Chunk ID: [0-9a-f]{4,32}", re.ASCII)
 """Two lines before every result of an agent with many users, a duration and a request id as a whole.
 

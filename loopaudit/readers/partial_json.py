@@ -1,7 +1,8 @@
-"""Reads the beginning of a JSON text: what is complete of a cut or a very large document.
+"""Reads the beginning of a JSON text: what is complete of a cut, a damaged or a very large document.
 
 One pass over the bytes finds the last place at which the text could be closed, closes the
-open strings, arrays and objects there, and decodes the result.
+open strings, arrays and objects there, and decodes the result. Where that fails, the text is
+damaged before this place, and what stands before the damage is read in the same way.
 """
 
 from __future__ import annotations
@@ -19,11 +20,20 @@ _TOKEN = regex.lazy(rb'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|[\[\]{},:]', re.DOTALL
 
 
 def complete_prefix(data: bytes) -> Any:
-    """The value that a prefix of a JSON document holds, or ``None`` where there is none.
+    """The value that a prefix of a JSON document holds, up to the first damage in it; ``None`` where there is none.
 
     The last value of the innermost open container may be missing; a string that is cut is
     dropped together with its key, everything before it is kept.
     """
+    return _closed(data, is_damaged=False)
+
+
+def _closed(data: bytes, *, is_damaged: bool) -> Any:
+    """The value of a text that is closed where it can be; ``is_damaged`` says that it ends at damage.
+
+    The last string before damage is dropped: where a quote is missing, it is of another text.
+    """
+    end = len(data.rstrip()) if is_damaged else -1
     stack: list[bytes] = []
     cut = 0
     expect_value = False
@@ -50,7 +60,7 @@ def complete_prefix(data: bytes) -> Any:
             expect_value = True
         elif match.end() == len(data) and not _terminated(token):
             break
-        elif expect_value:
+        elif expect_value and match.end() != end:
             # A complete string as the value of a key.
             cut = match.end()
             expect_value = False
@@ -61,8 +71,12 @@ def complete_prefix(data: bytes) -> Any:
     try:
         return orjson.loads(text)
     except ValueError:
+        decoded = text.decode("utf-8", "replace")
         try:
-            return json.loads(text.decode("utf-8", "replace"), strict=False)
+            return json.loads(decoded, strict=False)
+        except json.JSONDecodeError as error:
+            # What stands before the damage has none, so that this is done once.
+            return None if is_damaged else _closed(decoded[: error.pos].encode("utf-8", "replace"), is_damaged=True)
         except (ValueError, RecursionError):
             return None
 

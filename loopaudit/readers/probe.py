@@ -110,9 +110,21 @@ def is_spread(first: bytes, second: bytes, value: Callable[[], Any]) -> bool:
     begun = first.strip()
     if begun in (b"{", b"[", b"[{"):
         return True
-    if not is_begun(begun) or second.lstrip().startswith((b'{"', b"{'")) or value() is not None:
+    following = second.strip()
+    if not is_begun(begun) or (following.startswith((b'{"', b"{'")) and not _is_entry(following)):
         return False
-    return not _begins_whole(begun)
+    return value() is None and not _begins_whole(begun)
+
+
+def _is_entry(line: bytes) -> bool:
+    """Whether a line is a whole value and a comma: an entry of a list that has each in a line of its own."""
+    if not line.endswith(b","):
+        return False
+    try:
+        tolerant_loads(line[:-1])
+    except ValueError:
+        return False
+    return True
 
 
 def _begins_whole(line: bytes) -> bool:

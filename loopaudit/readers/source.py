@@ -750,13 +750,23 @@ class Source:
             value = complete_prefix(data)
             if value is None:
                 raise InputError(f"{self.name}: not JSON: {_short(error)}") from None
-            line = data.rstrip().count(b"\n") + 1
-            if isinstance(error, JSONDecodeError):
-                line = min(line, error.lineno)
-            self.problems.add(
-                "cut_document", "the document is cut off or damaged; read up to there", line=line, damage=True
-            )
+            self._partial_document(data, error)
             return value
+
+    def _partial_document(self, data: bytes, error: ValueError) -> None:
+        """Count a document that is read up to where it is cut off or damaged."""
+        last = data.rstrip().count(b"\n") + 1
+        if not isinstance(error, JSONDecodeError):
+            self.problems.add("damaged_document", f"the document is {error}", line=last, damage=True)
+            return
+        if is_open(error) or not error.doc[error.pos :].strip():
+            line = min(last, error.lineno)
+            self.problems.add("cut_document", "the document is cut off; read up to there", line=line, damage=True)
+            return
+        rest = len(error.doc[error.pos :].encode("utf-8", "replace"))
+        message = f"the document is damaged at line {error.lineno}, column {error.colno} ({error.msg}); "
+        message += f"it is read up to there, and the {rest:,} bytes behind are not"
+        self.problems.add("damaged_document", message, line=error.lineno, damage=True)
 
 
 def _short(error: Exception) -> str:

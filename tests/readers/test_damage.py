@@ -23,7 +23,7 @@ from loopaudit.readers.registry import readers
 from loopaudit.readers.source import Source
 from tests.corpus import read_events
 from tests.places import SAMPLES
-from tests.readers.damage import changed, damaged, encoded, is_broken, mended, paths, root_of, silent_losses
+from tests.readers.damage import changed, counts, damaged, encoded, is_broken, mended, paths, root_of, silent_losses
 
 pytestmark = [pytest.mark.usefixtures("untraced"), pytest.mark.slow]  # damages every sample in many ways
 
@@ -192,6 +192,49 @@ def test_a_cut_document_names_the_line(name: str) -> None:
         _, problems, _ = read_events(reader, "\n".join(lines[:number]).encode())
         (found,) = [p.line for p in problems.kept if p.kind == "cut_document"]
         assert found in (number, number - 1)
+
+
+def without(text: str, character: str, part: float) -> tuple[str, int]:
+    """A document without one of its marks, at about this part of it; and the line it stood in."""
+    marks = [found.start() for found in re.finditer(r"\"(?:[^\"\\]|\\.)*\"|[{}]", text) if found[0][0] == character]
+    at = marks[int(len(marks) * part)]
+    return text[:at] + text[at + 1 :], text.count("\n", 0, at) + 1
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_a_document_that_is_damaged_inside_is_read_up_to_there_and_names_the_place(
+    name: str, indent: int | None
+) -> None:
+    """A quote or a bracket is missing: what stood before it is read, and one problem names the line."""
+    reader, root, _ = sample(name)
+    text = json.dumps(root, indent=indent)
+    expected = counts(read_events(reader, text.encode())[2])
+    before = read_events(reader, text.encode())[1].counts
+    for character in '"{}':
+        for part in (0.4, 0.95):
+            damaged, line = without(text, character, part)
+            _, problems, totals = read_events(reader, damaged.encode())
+            (found,) = [p for p in problems.kept if p.kind in ("damaged_document", "cut_document")]
+            assert line <= (found.line or 0) or found.kind == "cut_document", "it may show later"
+            assert character != '"' or (found.line or 0) <= line + 1
+            assert found.kind == "cut_document" or re.search(r"at line \d+, column \d+ .* bytes behind", found.message)
+            assert counts(totals)["calls"] <= expected["calls"]
+            assert sum(problems.counts.values()) <= sum(before.values()) + 5, "no flood"
+            with Source(None, stream=io.BytesIO(damaged.encode())) as source:
+                assert source.probe().shape == "document"
+    assert part < 0.9 or not expected["calls"] or counts(totals)["calls"]
+
+
+def test_a_document_with_an_entry_a_line_is_no_file_of_lines() -> None:
+    """Few entries, the last one without a comma, which alone would be a record."""
+    for number in (2, 3, 60):
+        entries = [json.dumps({"role": "user", "content": f"{n}"}) for n in range(number)]
+        text = '{"messages": [\n' + ",\n".join(entries) + "\n]}\n"
+        with Source(None, stream=io.BytesIO(text.encode())) as source:
+            assert source.probe().shape == "document"
+            assert len(source.document()["messages"]) == number
+            assert not source.problems.counts
 
 
 @pytest.mark.parametrize("name", LINES)

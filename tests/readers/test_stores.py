@@ -77,7 +77,7 @@ def test_a_damaged_file_of_a_folder_is_counted_and_links_are_not_followed(tmp_pa
     (root / "part" / "msg_ses_1_2" / "prt_9.json").symlink_to(root / "part" / "msg_ses_2_2" / "prt_1.json")
     first, _ = audited(root)
     assert first.counts.calls == 1
-    assert first.problem_counts["cut_document"] == 1
+    assert first.problem_counts["damaged_document"] == 1
 
 
 OPENCODE = (

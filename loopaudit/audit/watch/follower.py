@@ -26,7 +26,7 @@ from loopaudit.readers.probe import Probe
 from loopaudit.readers.recognise import recognise
 from loopaudit.readers.source import BOM, Source
 
-INCOMPLETE: Final = frozenset({"cut_document", "damaged_stream", "damaged_archive"})
+INCOMPLETE: Final = frozenset({"cut_document", "damaged_document", "damaged_stream", "damaged_archive"})
 """Problems of a document that is being written."""
 
 

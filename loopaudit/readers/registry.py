@@ -12,7 +12,9 @@ from loopaudit.readers.contract import Reader
 COMMON: Final = ("native", "claude_code", "codex")
 """Asked first: most transcripts are one of these, and no other reader is then imported."""
 
-FREQUENT: Final = ("inspect_ai", "pi", "swe_agent", "openhands_v0", "otel", "openai_chat")
+FREQUENT: Final = tuple(
+    "inspect_ai pi swe_agent openhands_v0 otel openai_chat openhands_v1 mini_swe_agent anthropic_messages".split()
+)
 """Asked next, those first that tell soonest that a file is none of theirs: asking all readers takes as long as reading
 a small document, and imports them all."""
 

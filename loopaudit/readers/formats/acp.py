@@ -60,6 +60,7 @@ def sniff(probe: Probe) -> str | None:
 def _message(record: Mapping[str, Any]) -> Mapping[str, Any]:
     if "method" in record or "jsonrpc" in record:
         return record
+    # Loggers put the message under a member of their own; the first that looks like one is taken, no deeper.
     inner = (mapping(record.get(name)) for name in AROUND)
     return next((one for one in inner if "method" in one or "jsonrpc" in one), record)
 
@@ -193,6 +194,8 @@ class _Reading:
         if own is None:
             malformed(self.emit, "a call without its id")
             return
+        # Many agents announce a call before its arguments are there: it is held until an update brings them, or it
+        # runs without any, so that guards never see the half of a call.
         if kind == "tool_call" and own not in self.calls and own not in self.waiting:
             self.waiting[own] = ({}, self.emit.line, self.emit.time)
         if own in self.waiting:
@@ -202,7 +205,7 @@ class _Reading:
                 self._ask(own)
         status = update.get("status")
         if isinstance(status, (dict, list)):
-            status = ""
+            status = ""  # damage; it could not be looked up among the states
         if status not in STATES:
             malformed(self.emit, "a call in an unknown state")
         elif status in ("completed", "failed"):
@@ -218,6 +221,7 @@ class _Reading:
             malformed(self.emit, "a call of which no tool is known", line)
         arguments = known.get("rawInput")
         if arguments is None:
+            # Without its input two calls can be told apart only by what the editor shows of them.
             arguments = {name: known[name] for name in ("title", "locations") if name in known}
         call = self.emit.call(name or "", arguments, id=own, line=line, at=at)
         if call is not None:

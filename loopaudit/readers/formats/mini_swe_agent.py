@@ -67,28 +67,27 @@ def sniff(probe: Probe) -> str | None:
 def read(source: Source, emit: Emitter) -> None:
     """Report every run."""
     names = Names()
-    runs: list[tuple[Any, int]]
     single: list[Any] = []
     for number, root in enumerate(values(source, emit), 1):
         if isinstance(root, dict) and "role" in root and "messages" not in root:
             single.append(root)  # One message a line: a list that somebody took apart.
             continue
-        runs = [(root, emit.line)]
+        runs = [root]
         if isinstance(root, list) and any(isinstance(entry, dict) and "messages" in entry for entry in root[:50]):
-            runs = [(entry, emit.line) for entry in root]
-        for run, at in runs:
+            runs = root
+        for run in runs:
             name = string(mapping(run).get("instance_id"))
             if name is not None or number > 1 or len(runs) > 1:
                 emit.session(names.unique(name or str(number)))
-            _Run(emit, at).report(run)
+            _Run(emit).report(run)
     if single:
-        _Run(emit, 0).report(single)
+        emit.at(0)
+        _Run(emit).report(single)
 
 
 class _Run:
-    def __init__(self, emit: Emitter, line: int) -> None:
+    def __init__(self, emit: Emitter) -> None:
         self.emit = emit
-        self.line = line
         self.pairing = Pairing(emit)
         self.responses = 0
         self.messages = 0
@@ -98,7 +97,7 @@ class _Run:
         """Report the messages and the end."""
         listed = root if isinstance(root, list) else mapping(root).get("messages")
         if not isinstance(listed, list):
-            not_a_record(self.emit, self.line)
+            not_a_record(self.emit)
             return
         config = mapping(mapping(mapping(root).get("info")).get("config"))
         model = string(mapping(config.get("model")).get("model_name"))
@@ -106,7 +105,7 @@ class _Run:
             self.messages += 1
             role = mapping(value).get("role")
             if not isinstance(role, str):
-                malformed(self.emit, "a message without a role", self.line)
+                malformed(self.emit, "a message without a role")
             elif role == "assistant":
                 self._response(value, model)
             elif role in ("user", "tool"):
@@ -114,14 +113,15 @@ class _Run:
             elif role == "exit":
                 self._end(mapping(value.get("extra")).get("exit_status") or value.get("content"))
             elif role not in ("system", "developer"):
-                unknown_record(self.emit, role, self.line)
+                unknown_record(self.emit, role)
         info = mapping(mapping(root).get("info"))
         self._end(info.get("exit_status"))
 
     def _end(self, reason: Any) -> None:
         if isinstance(reason, str) and reason and not self.ended:
             self.ended = True
-            self.emit.boundary("end", reason, line=self.line)
+            self.emit.at()
+            self.emit.boundary("end", reason)
 
     def _response(self, message: dict[str, Any], model: str | None) -> None:
         self.responses += 1
@@ -129,7 +129,7 @@ class _Run:
         known = message_of(message)
         extra = mapping(message.get("extra"))
         response = mapping(extra.get("response"))
-        at = moment(extra.get("timestamp")) or moment(response.get("created"))
+        self.emit.at(time=moment(extra.get("timestamp")) or moment(response.get("created")))
         model = string(response.get("model")) or model
         text = content_text(message.get("content"))
         calls = [(call.function.name, call.function.sent, call.id) for call in known.tool_calls or ()]
@@ -137,11 +137,11 @@ class _Run:
             text, commands = _commands(text, extra)
             calls = [("bash", {"command": command}, None) for command in commands]
         for name, arguments, own in calls:
-            self.pairing.call(name, arguments, id=own, key=key, line=self.line, at=at, model=model)
+            self.pairing.call(name, arguments, id=own, key=key, model=model)
         if not calls:
-            self.emit.problem("no_action", "a response without a command", line=self.line)
+            self.emit.problem("no_action", "a response without a command")
         if text.strip() or not calls:
-            self.emit.say(text.strip(), key=key, line=self.line, at=at, model=model)
+            self.emit.say(text.strip(), key=key, model=model)
         usage = usage_of(response.get("usage"))
         if usage is not None:
             self.emit.usage(usage, key=key, model=model)
@@ -149,36 +149,36 @@ class _Run:
     def _other(self, message: dict[str, Any], role: str) -> None:
         content = message.get("content")
         extra = mapping(message.get("extra"))
-        at = moment(extra.get("timestamp"))
+        self.emit.at(time=moment(extra.get("timestamp")))
         if not isinstance(content, (str, list)):
-            malformed(self.emit, "a message without text", self.line)
+            malformed(self.emit, "a message without text")
             content = ""
         text = content_text(content)
         if role == "tool":
-            self._result(message.get("tool_call_id"), text, extra, at)
+            self._result(message.get("tool_call_id"), text, extra)
         elif not self.responses:
-            self.emit.turn(text, line=self.line, at=at, id=f"m{self.messages}")
+            self.emit.turn(text, id=f"m{self.messages}")
         elif _REJECTED.match(text) or extra.get("interrupt_type") == "UserRejection":
-            self._stopped("denied", text, at)
+            self._stopped("denied", text)
         elif found := _INTERRUPTED.match(text):
-            self._stopped("cancelled", text, at)
-            self.emit.boundary("interrupt", line=self.line, at=at)
+            self._stopped("cancelled", text)
+            self.emit.boundary("interrupt")
             if found[1].strip() and found[1].strip() != _NO_WORDS:
-                self.emit.turn(found[1].strip(), line=self.line, at=at, id=f"m{self.messages}")
+                self.emit.turn(found[1].strip(), id=f"m{self.messages}")
         elif found := _NEW_TASK.match(text):
-            self.emit.turn(found[1].strip(), line=self.line, at=at, id=f"m{self.messages}")
+            self.emit.turn(found[1].strip(), id=f"m{self.messages}")
         elif self.pairing.is_waiting() or return_code(text) is not None:
-            self._result(None, text, extra, at)
+            self._result(None, text, extra)
 
-    def _stopped(self, status: Status, text: str, at: str | float | None) -> None:
+    def _stopped(self, status: Status, text: str) -> None:
         for call in self.pairing.waiting():
-            self.emit.result(call.id, text, failed=True, status=status, line=self.line, at=at)
+            self.emit.result(call.id, text, failed=True, status=status)
 
-    def _result(self, id: Any, text: str, extra: dict[str, Any], at: str | float | None) -> None:
+    def _result(self, id: Any, text: str, extra: dict[str, Any]) -> None:
         code = extra.get("returncode")
         exit_code = code if isinstance(code, int) and not isinstance(code, bool) else return_code(text)
         failed = True if extra.get("exception_info") or _TIMEOUT.match(text) else None
-        self.pairing.answer(id, text, failed=failed, exit_code=exit_code, line=self.line, at=at)
+        self.pairing.answer(id, text, failed=failed, exit_code=exit_code)
 
 
 def _commands(text: str, extra: dict[str, Any]) -> tuple[str, list[str]]:

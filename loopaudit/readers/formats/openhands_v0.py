@@ -80,7 +80,7 @@ def read(source: Source, emit: Emitter) -> None:
     """Report every run in file order."""
     reading = _Reading(emit)
     for value in values(source, emit):
-        reading.root(value, emit.line)
+        reading.root(value)
 
 
 class _Reading:
@@ -89,42 +89,43 @@ class _Reading:
         self.names = Names()
         self.run: _Run | None = None
 
-    def root(self, value: Any, line: int) -> None:
+    def root(self, value: Any) -> None:
         """A line or the document: an event, a list of events or rows, or a row."""
         row = mapping(value)
         events = next((row[name] for name in LISTS if isinstance(row.get(name), list)), None)
         if events is not None:
-            self._row(row, events, line)
-        elif is_pair(value) or not isinstance(value, list) or (not value and line):
-            self._event(value, line)
+            self._row(row, events)
+        elif is_pair(value) or not isinstance(value, list) or (not value and self.emit.line):
+            self._event(value)
         else:
             for entry in value:
                 if any(name in mapping(entry) for name in LISTS):
-                    self.root(entry, line)
+                    self.root(entry)
                 else:
-                    self._event(entry, line)
+                    self._event(entry)
 
-    def _event(self, value: Any, line: int) -> None:
+    def _event(self, value: Any) -> None:
         if self.run is None:
             self.run = _Run(self.emit)
         if value == []:
-            not_a_record(self.emit, line)
+            not_a_record(self.emit)
         for event in value if isinstance(value, list) else [value]:
             if isinstance(event, dict):
-                self.run.take(event, line)
+                self.run.take(event)
             else:
-                not_a_record(self.emit, line)
+                not_a_record(self.emit)
 
-    def _row(self, row: Mapping[str, Any], events: list[Any], line: int) -> None:
+    def _row(self, row: Mapping[str, Any], events: list[Any]) -> None:
         self.emit.session(self.names.unique(_name(row)))
         run = self.run = _Run(self.emit)
         for event in events:
-            self._event(event, line)
+            self._event(event)
         self.run = None
         error = string(row.get("error")) or ""
-        run.stopped(error, line, None)
+        self.emit.at()
+        run.stopped(error)
         if error and stuck(error) is None:
-            self.emit.boundary("end", error[:200], line=line)
+            self.emit.boundary("end", error[:200])
 
 
 def _name(row: Mapping[str, Any]) -> str:
@@ -150,43 +151,43 @@ class _Run:
         self.actions = 0
         self.guarded = False
 
-    def stopped(self, reason: str, line: int, at: Any) -> None:
+    def stopped(self, reason: str) -> None:
         """Report that a guard stopped the agent, if the reason says so; once only."""
         guard = stuck(reason)
         if guard is not None and not self.guarded:
             self.guarded = True
-            self.emit.boundary("recorded_guard", guard, line=line, at=at)
+            self.emit.boundary("recorded_guard", guard)
 
-    def take(self, event: Mapping[str, Any], line: int) -> None:
+    def take(self, event: Mapping[str, Any]) -> None:
         """One event."""
+        self.emit.at(time=moment(event.get("timestamp")))
         action, observation = event.get("action"), event.get("observation")
         if isinstance(action, str) and observation is None:
-            self._action(action, event, line)
+            self._action(action, event)
         elif isinstance(observation, str) and action is None:
-            self._observation(observation, event, line)
+            self._observation(observation, event)
         elif "action" not in event and "observation" not in event:
-            self.emit.problem("unknown_record", "neither an action nor an observation", line=line)
+            self.emit.problem("unknown_record", "neither an action nor an observation")
         elif _is_acknowledgement(event):
             return
         else:
-            malformed(self.emit, "an event without a readable action or observation", line)
+            malformed(self.emit, "an event without a readable action or observation")
 
     # -- actions ---------------------------------------------------------------------------
 
-    def _action(self, kind: str, event: Mapping[str, Any], line: int) -> None:
-        at = moment(event.get("timestamp"))
+    def _action(self, kind: str, event: Mapping[str, Any]) -> None:
         args = event.get("args")
         if args is None:
             args = {name: value for name, value in event.items() if name not in _ENVELOPE and value is not None}
             args.update(mapping(event.get("extras")))  # feedback rows keep the arguments there
         elif not isinstance(args, dict):
-            malformed(self.emit, "an action whose args are no object", line)
+            malformed(self.emit, "an action whose args are no object")
             args = {}
         source = event.get("source")
         if kind == "message":
-            self._message(source, args, line, at)
+            self._message(source, args)
         elif kind == "condensation":
-            self.emit.boundary("compaction", line=line, at=at)
+            self.emit.boundary("compaction")
         elif kind == "system":
             tools = declared_schemas(items(args.get("tools")))
             if tools:
@@ -194,30 +195,30 @@ class _Run:
         elif kind in NOT_CALLS:
             pass
         elif source == "user":
-            self.emit.problem("not_a_call", "an action of the person, not of the agent", line=line)
+            self.emit.problem("not_a_call", "an action of the person, not of the agent")
         else:
-            self._call(kind, args, event, line, at)
+            self._call(kind, args, event)
             return
         self.skipped.add(_plain(event.get("id")))
 
-    def _message(self, source: Any, args: Mapping[str, Any], line: int, at: Any) -> None:
+    def _message(self, source: Any, args: Mapping[str, Any]) -> None:
         content = args.get("content")
         if not isinstance(content, str):
-            malformed(self.emit, "a message without its content", line)
+            malformed(self.emit, "a message without its content")
             content = ""
         if source == "user" or (source is None and not self.actions):
-            self.emit.turn(content, line=line, at=at)
+            self.emit.turn(content)
         elif source in (None, "agent"):
             self.actions += 1
             if content.strip():
-                self.emit.say(content, key=f"a{self.actions}", line=line, at=at)
+                self.emit.say(content, key=f"a{self.actions}")
         elif source != "environment":
-            malformed(self.emit, "a message without a known source", line)
+            malformed(self.emit, "a message without a known source")
 
-    def _call(self, kind: str, args: Mapping[str, Any], event: Mapping[str, Any], line: int, at: Any) -> None:
+    def _call(self, kind: str, args: Mapping[str, Any], event: Mapping[str, Any]) -> None:
         if kind not in KNOWN_CALLS:
             message = f"actions of kind {one_line(kind, 40)} are not known; taken for calls"
-            self.emit.problem("unknown_record", message, line=line)
+            self.emit.problem("unknown_record", message)
         self.actions += 1
         metadata = mapping(event.get("tool_call_metadata"))
         response = mapping(metadata.get("model_response"))
@@ -225,11 +226,11 @@ class _Run:
         model = string(response.get("model"))
         thought = string(args.get("thought"))
         if thought is not None and kind != "think" and thought.strip():
-            self.emit.say(thought, key=key, line=line, at=at, model=model)
+            self.emit.say(thought, key=key, model=model)
         sent = sent_by_model(metadata, response)
         name, arguments = sent or (kind, own_arguments(kind, args))
         given = self.fresh.id(metadata.get("tool_call_id"))
-        call = self.emit.call(name, arguments, id=given, key=key, line=line, at=at, model=model)
+        call = self.emit.call(name, arguments, id=given, key=key, model=model)
         usage = usage_of(response.get("usage"))
         if usage is not None:
             self.emit.usage(usage, key=key, model=model)
@@ -240,21 +241,20 @@ class _Run:
 
     # -- observations ----------------------------------------------------------------------
 
-    def _observation(self, kind: str, event: Mapping[str, Any], line: int) -> None:
-        at = moment(event.get("timestamp"))
+    def _observation(self, kind: str, event: Mapping[str, Any]) -> None:
         extras = mapping(event.get("extras"))
         content = event.get("content")
         if kind == "agent_state_changed":
-            self.stopped(string(extras.get("reason")) or "", line, at)
+            self.stopped(string(extras.get("reason")) or "")
             return
         cause = _plain(event.get("cause"))
         if kind in NOT_RESULTS or (cause is not None and cause in self.skipped):
             return
         if event.get("source") == "user" and kind in ("message", "user_message"):
-            self.emit.turn(string(content) or "", line=line, at=at)
+            self.emit.turn(string(content) or "")
             return
         if not isinstance(content, (str, list, dict)):
-            malformed(self.emit, "an observation without content", line)
+            malformed(self.emit, "an observation without content")
         target = self._target(cause, kind, event)
         code = exit_code(extras, event)
         success = flag(event.get("success"))
@@ -269,8 +269,6 @@ class _Run:
             failed=failed,
             status="denied" if kind == "user_rejected" else None,
             exit_code=code,
-            line=line,
-            at=at,
         )
 
     def _target(self, cause: Any, kind: str, event: Mapping[str, Any]) -> str:

@@ -69,28 +69,30 @@ def read(source: Source, emit: Emitter) -> None:
         reading.begin(state)
         found = _files(folder / FOLDER, source, emit)
     else:
-        found = ((record, emit.line) for record in records(source, emit))
-    for record, line in found:
-        reading.take(record, line)
-    reading.status(state.get("execution_status"), 0, None)
+        found = records(source, emit)
+    for record in found:
+        reading.take(record)
+    emit.at(0)
+    reading.status(state.get("execution_status"))
 
 
 def _state(folder: Path, source: Source) -> dict[str, Any]:
     return mapping(_document(folder / STATE, source, 0)) if (folder / STATE).is_file() else {}
 
 
-def _files(folder: Path, source: Source, emit: Emitter) -> Iterator[tuple[dict[str, Any], int]]:
-    """The events of a directory in the order of their numbers, each with its place from 1."""
+def _files(folder: Path, source: Source, emit: Emitter) -> Iterator[dict[str, Any]]:
+    """The events of a directory in the order of their numbers; the emitter's line is the place of each, from 1."""
     try:
         names = sorted(entry.name for entry in os.scandir(folder) if entry.is_file(follow_symlinks=False))
     except OSError as error:
         raise InputError(f"{source.name}: {FOLDER} cannot be read: {error.strerror}") from None
     for place, name in enumerate((name for name in names if _FILE.fullmatch(name)), start=1):
         value = _document(folder / name, source, place)
+        emit.at(place)
         if isinstance(value, dict):
-            yield value, place
+            yield value
         elif value is not None:
-            not_a_record(emit, place)
+            not_a_record(emit)
 
 
 def _document(path: Path, source: Source, place: int) -> Any:
@@ -123,103 +125,103 @@ class _Reading:
             self.emit.session(name)
         self.model = string(mapping(mapping(state.get("agent")).get("llm")).get("model"))
 
-    def status(self, value: Any, line: int, at: Any) -> None:
+    def status(self, value: Any) -> None:
         """A status of the run; ``stuck`` is the stuck detection's."""
         if value == "stuck" and not self.stopped:
             self.stopped = True
-            self.emit.boundary("recorded_guard", "stuck", line=line, at=at)
+            self.emit.boundary("recorded_guard", "stuck")
 
-    def take(self, event: Mapping[str, Any], line: int) -> None:
+    def take(self, event: Mapping[str, Any]) -> None:
         """One event by its kind."""
         kind = string(event.get("kind"))
-        at = moment(event.get("timestamp"))
+        self.emit.at(time=moment(event.get("timestamp")))
         match kind:
             case "MessageEvent":
-                self._message(event, line, at)
+                self._message(event)
             case "ActionEvent":
-                self._action(event, line, at)
+                self._action(event)
             case "ObservationEvent" | "AgentErrorEvent" | "UserRejectObservation":
-                self._result(str(kind), event, line, at)
+                self._result(str(kind), event)
             case "SystemPromptEvent":
                 tools = declared_schemas(items(event.get("tools")))
                 if tools:
                     self.emit.tools(tools)
             case "Condensation":
-                self.emit.boundary("compaction", line=line, at=at)
+                self.emit.boundary("compaction")
             case "PauseEvent" | "InterruptEvent":
-                self.emit.boundary("interrupt", str(kind), line=line, at=at)
+                self.emit.boundary("interrupt", str(kind))
             case "ConversationErrorEvent":
-                self._error(event, line, at)
+                self._error(event)
             case "ConversationStateUpdateEvent":
                 value = event.get("value")
                 full = mapping(value).get("execution_status")
-                self.status(value if event.get("key") == "execution_status" else full, line, at)
+                self.status(value if event.get("key") == "execution_status" else full)
             case _ if kind not in SILENT:
-                unknown_record(self.emit, kind, line)
+                unknown_record(self.emit, kind)
 
-    def _message(self, event: Mapping[str, Any], line: int, at: Any) -> None:
+    def _message(self, event: Mapping[str, Any]) -> None:
         content = mapping(event.get("llm_message")).get("content")
         if not isinstance(content, (str, list)):
-            malformed(self.emit, "a message without its content", line)
+            malformed(self.emit, "a message without its content")
         text = content_text(content)
         if event.get("source") == "user":
-            self.emit.turn(text, line=line, at=at)
+            self.emit.turn(text)
         elif event.get("source") == "agent":
             if text.strip():
-                self.emit.say(text, key=self._key(event), line=line, at=at, model=self.model)
+                self.emit.say(text, key=self._key(event), model=self.model)
         elif event.get("source") != "environment":
-            malformed(self.emit, "a message without a known source", line)
+            malformed(self.emit, "a message without a known source")
 
     def _key(self, event: Mapping[str, Any]) -> str:
         self.responses += 1
         return string(event.get("llm_response_id")) or f"r{self.responses}"
 
-    def _action(self, event: Mapping[str, Any], line: int, at: Any) -> None:
+    def _action(self, event: Mapping[str, Any]) -> None:
         key = self._key(event)
         thought = content_text(event.get("thought"))
         if thought.strip():
-            self.emit.say(thought, key=key, line=line, at=at, model=self.model)
+            self.emit.say(thought, key=key, model=self.model)
         sent = mapping(event.get("tool_call"))
-        name = tool_name(self.emit, string(event.get("tool_name")) or sent.get("name"), line)
+        name = tool_name(self.emit, string(event.get("tool_name")) or sent.get("name"))
         arguments = sent.get("arguments", mapping(sent.get("function")).get("arguments"))
         if not isinstance(arguments, (str, dict)):
             action = event.get("action")
             if not isinstance(action, dict):
-                malformed(self.emit, "a call without its arguments", line)
+                malformed(self.emit, "a call without its arguments")
             arguments = {name: value for name, value in mapping(action).items() if name != "kind"}
         given = self.fresh.id(event.get("tool_call_id"))
-        call = self.emit.call(name, arguments, id=given, key=key, line=line, at=at, model=self.model)
+        call = self.emit.call(name, arguments, id=given, key=key, model=self.model)
         event_id = string(event.get("id"))
         if call is not None and event_id is not None:
             self.open[event_id] = call.id
 
-    def _result(self, kind: str, event: Mapping[str, Any], line: int, at: Any) -> None:
+    def _result(self, kind: str, event: Mapping[str, Any]) -> None:
         target = self.open.pop(string(event.get("action_id")) or "", None) or string(event.get("tool_call_id"))
         name = string(event.get("tool_name"))
         if target is None and name is None:
-            malformed(self.emit, "a result without the id of its call", line)
+            malformed(self.emit, "a result without the id of its call")
         if kind == "ObservationEvent":
             observation = event.get("observation")
             if not isinstance(observation, dict):
-                malformed(self.emit, "an observation event without its observation", line)
+                malformed(self.emit, "an observation event without its observation")
             found = mapping(observation)
             content = found.get("content", found.get("output"))
             failed = flag(found.get("is_error"))
             code = exit_code(found)
-            self.emit.result(target, content, failed=failed, exit_code=code, name=name, line=line, at=at)
+            self.emit.result(target, content, failed=failed, exit_code=code, name=name)
         else:
             rejected = kind == "UserRejectObservation"
             message = event.get("rejection_reason" if rejected else "error")
             refused: Status | None = "denied" if rejected else None
-            self.emit.result(target, message, failed=True, status=refused, name=name, line=line, at=at)
+            self.emit.result(target, message, failed=True, status=refused, name=name)
 
-    def _error(self, event: Mapping[str, Any], line: int, at: Any) -> None:
+    def _error(self, event: Mapping[str, Any]) -> None:
         words = [string(event.get("code")), string(event.get("detail"))]
         reason = ": ".join(word for word in words if word)
         guard = stuck(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", reason))
         if guard is not None:
             self.stopped = True
-        self.emit.boundary("end" if guard is None else "recorded_guard", reason[:200], line=line, at=at)
+        self.emit.boundary("end" if guard is None else "recorded_guard", reason[:200])
 
 
 READER: Final = Reader(

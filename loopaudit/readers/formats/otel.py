@@ -74,58 +74,58 @@ def read(source: Source, emit: Emitter) -> None:
     """Put all spans together, and report the conversations in order."""
     spans = []
     for value in values(source, emit):
-        for record in _recorded(value, emit.line, emit):
-            span = _span(record, emit.line, emit)
+        for record in _recorded(value, emit):
+            span = _span(record, emit)
             if span is not None:
                 spans.append(span)
     emit_spans(emit, spans)
 
 
-def _recorded(value: Any, line: int, emit: Emitter) -> Iterator[dict[str, Any]]:
+def _recorded(value: Any, emit: Emitter) -> Iterator[dict[str, Any]]:
     """The spans in a root value."""
     for root in value if isinstance(value, list) and value else [value]:
         found = mapping(root)
         resources = next((found[name] for name in _RESOURCES if name in found), None)
         if resources is not None:
-            yield from _nested(resources, line, emit)
+            yield from _nested(resources, emit)
         elif isinstance(found.get("spans"), list):
-            yield from _objects(found["spans"], "a span", line, emit)
+            yield from _objects(found["spans"], "a span", emit)
         elif found:
             yield found
         else:
-            not_a_record(emit, line)
+            not_a_record(emit)
 
 
-def _objects(value: Any, what: str, line: int, emit: Emitter) -> Iterator[dict[str, Any]]:
+def _objects(value: Any, what: str, emit: Emitter) -> Iterator[dict[str, Any]]:
     if not isinstance(value, list):
-        malformed(emit, f"{what}: no list of them", line)
+        malformed(emit, f"{what}: no list of them")
     for entry in items(value):
         if isinstance(entry, dict):
             yield entry
         else:
-            malformed(emit, f"{what} that is no object", line)
+            malformed(emit, f"{what} that is no object")
 
 
-def _nested(resources: Any, line: int, emit: Emitter) -> Iterator[dict[str, Any]]:
-    for resource in _objects(resources, "spans of a resource", line, emit):
+def _nested(resources: Any, emit: Emitter) -> Iterator[dict[str, Any]]:
+    for resource in _objects(resources, "spans of a resource", emit):
         scopes = next((resource[name] for name in _SCOPES if name in resource), None)
-        for scope in _objects(scopes, "spans of a scope", line, emit):
-            yield from _objects(scope.get("spans"), "a span", line, emit)
+        for scope in _objects(scopes, "spans of a scope", emit):
+            yield from _objects(scope.get("spans"), "a span", emit)
 
 
-def _span(record: Mapping[str, Any], line: int, emit: Emitter) -> Span | None:
+def _span(record: Mapping[str, Any], emit: Emitter) -> Span | None:
     """One recorded span; ``None`` where it cannot be used, or is about nothing that matters here."""
 
     def lost(what: str) -> None:
-        malformed(emit, what, line)
+        malformed(emit, what)
 
     own, trace = _ids(record)
     if "attributes" not in record and own is None:
-        unknown_record(emit, string(record.get("type")) or string(record.get("kind")), line)
+        unknown_record(emit, string(record.get("type")) or string(record.get("kind")))
         return None
     if own is None or trace is None:
         lost("a span without its ids")
-    span = Span(own or f"line {line}: {id(record)}", trace or "", line)
+    span = Span(own or f"line {emit.line}: {id(record)}", trace or "", emit.line)
     parent = record.get("parentSpanId", record.get("parent_id", record.get("parent_span_id")))
     parent = parent if parent is not None else mapping(record.get("parentSpanContext")).get("spanId")
     if parent is not None and not isinstance(parent, str):
@@ -141,7 +141,7 @@ def _span(record: Mapping[str, Any], line: int, emit: Emitter) -> Span | None:
     _end(span, record, events, lost)
     kind = kind_of_span(attributes, title)
     if kind is None:
-        unknown_record(emit, title or "span", line)
+        unknown_record(emit, title or "span")
     span.kind = kind or "other"
     fill(span, attributes, title, events, lost)
     if span.kind == "tool" and not span.name:

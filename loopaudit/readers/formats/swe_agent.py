@@ -52,18 +52,17 @@ def read(source: Source, emit: Emitter) -> None:
     names = Names()
     for number, root in enumerate(values(source, emit), 1):
         if not isinstance(root, dict) or not ("trajectory" in root or "history" in root):
-            not_a_record(emit, emit.line)
+            not_a_record(emit)
             continue
         name = string(root.get("instance_id"))
         if name is not None or number > 1:
             emit.session(names.unique(name or str(number)))
-        _Run(emit, emit.line).report(root)
+        _Run(emit).report(root)
 
 
 class _Run:
-    def __init__(self, emit: Emitter, line: int) -> None:
+    def __init__(self, emit: Emitter) -> None:
         self.emit = emit
-        self.line = line
         self.pairing = Pairing(emit)
         self.number = 0
         self.responses = 0
@@ -72,7 +71,7 @@ class _Run:
         """Report the task, the steps, and the end."""
         for name in ("trajectory", "history"):
             if name in root and not isinstance(root[name], list):
-                malformed(self.emit, f"a {name} that is no list", self.line)
+                malformed(self.emit, f"a {name} that is no list")
         history = [m for m in items(root.get("history")) if self._is_part(m)]
         steps = root.get("trajectory")
         if isinstance(steps, list) and steps:
@@ -89,11 +88,11 @@ class _Run:
         info = mapping(root.get("info"))
         end = info.get("exit_status")
         if isinstance(end, str) and end:
-            self.emit.boundary("end", end, line=self.line)
+            self.emit.boundary("end", end)
 
     def _is_part(self, message: Any) -> bool:
         if not isinstance(message, dict) or not isinstance(message.get("role"), str):
-            malformed(self.emit, "a message without a role", self.line)
+            malformed(self.emit, "a message without a role")
             return False
         return not message.get("is_demo")
 
@@ -102,37 +101,37 @@ class _Run:
         if message["role"] in ("system", "demo"):
             return
         if message["role"] != "user" or not isinstance(message.get("content"), (str, list)):
-            malformed(self.emit, "a message before the first response that is no user's text", self.line)
+            malformed(self.emit, "a message before the first response that is no user's text")
             return
-        self.emit.turn(content_text(message["content"]), line=self.line, id=f"m{self.number}")
+        self.emit.turn(content_text(message["content"]), id=f"m{self.number}")
 
     def _step(self, step: Any, actions: _Actions) -> None:
         self.number += 1
         if not isinstance(step, dict) or not isinstance(step.get("action"), str):
-            malformed(self.emit, "a step without an action", self.line)
+            malformed(self.emit, "a step without an action")
             return
         key = f"s{self.number}"
         action = step["action"]
         prose = string(step.get("thought")) or ""
         if not action.strip():
-            self.emit.problem("no_action", "a response without a command", line=self.line)
-            self.emit.say(prose or content_text(step.get("response")), key=key, line=self.line)
+            self.emit.problem("no_action", "a response without a command")
+            self.emit.say(prose or content_text(step.get("response")), key=key)
             return
         self._calls(actions.of(action), action, key)
         if prose.strip():
-            self.emit.say(prose.strip(), key=key, line=self.line)
+            self.emit.say(prose.strip(), key=key)
         observation = step.get("observation")
         if not isinstance(observation, (str, list)):
-            malformed(self.emit, "a step without an observation", self.line)
+            malformed(self.emit, "a step without an observation")
         elif self.pairing.is_waiting():
-            self.pairing.answer(None, observation, line=self.line)
+            self.pairing.answer(None, observation)
 
     def _calls(self, listed: list[ToolCall], action: str, key: str) -> None:
         for asked in listed:
-            self.pairing.call(asked.function.name, asked.function.sent, id=asked.id, key=key, line=self.line)
+            self.pairing.call(asked.function.name, asked.function.sent, id=asked.id, key=key)
         if not listed:
             call = command_call(action)
-            self.pairing.call(call.name, call.arguments, key=key, line=self.line)
+            self.pairing.call(call.name, call.arguments, key=key)
 
     def _message(self, message: dict[str, Any]) -> None:
         """One message of a file that has only its history."""
@@ -146,13 +145,13 @@ class _Run:
             if listed or action.strip():
                 self._calls(listed, action, key)
             else:
-                self.emit.problem("no_action", "a response without a command", line=self.line)
+                self.emit.problem("no_action", "a response without a command")
             prose = string(message.get("thought")) or content_text(message.get("content"))
             if prose.strip():
-                self.emit.say(prose.strip(), key=key, line=self.line)
+                self.emit.say(prose.strip(), key=key)
         elif role == "tool" or self.pairing.is_waiting():
             ids = items(message.get("tool_call_ids")) or [message.get("tool_call_id")]
-            self.pairing.answer(ids[0], content_text(message.get("content")), line=self.line)
+            self.pairing.answer(ids[0], content_text(message.get("content")))
         elif not self.responses or message.get("message_type") != "observation":
             self._person(message)
 

@@ -148,6 +148,7 @@ class _Reading:
         texts = [value for kind, value in self._blocks(message) if kind == "Text" and isinstance(value, str)]
         content = items(message.get("content"))
         if any(texts) or content:
+            # A message of images alone has no text; its place keeps the next one from being taken for its copy.
             self.emit.turn("\n".join(texts), id=None if texts else f"message {self.responses}")
 
     def _blocks(self, message: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -166,6 +167,7 @@ class _Reading:
 
     def _agent(self, message: Mapping[str, Any]) -> None:
         self.responses += 1
+        # Ids are reused in some threads, so that a result goes to the call of its own message first.
         asked: dict[str, str] = {}
         for kind, value in self._blocks(message):
             if kind == "Text":
@@ -233,7 +235,7 @@ class _Reading:
         failed = result.get("is_error")
         if not isinstance(failed, bool):
             malformed(self.emit, "a result that does not say whether it failed")
-            failed = None
+            failed = None  # unknown, which is not the same as a success
         text = _text(result.get("content")) or value_text(result.get("output"))
         self.emit.result(
             None if own is None else asked.get(own, own),
@@ -254,6 +256,7 @@ def _text(content: Any) -> str:
 def _status(text: str) -> Status | None:
     if _DENIED.match(text):
         return "denied"
+    # Both are flagged as errors; only the program's words keep them apart from a tool that failed.
     return "cancelled" if _CANCELLED.match(text) else None
 
 

@@ -61,7 +61,7 @@ def read(source: Source, emit: Emitter) -> None:
     found = False
     for sample in _archived(source, emit) if source.probe().shape == "zip" else _listed(source, emit):
         if not isinstance(sample, dict) or not isinstance(sample.get("messages"), list):
-            malformed(emit, "a sample without messages", 0)
+            malformed(emit, "a sample without messages")
             continue
         found = True
         emit.session(names.unique(f"{sample.get('id', 'sample')}_epoch_{sample.get('epoch', 1)}"))
@@ -74,7 +74,7 @@ def _listed(source: Source, emit: Emitter) -> Iterator[Any]:
     for root in values(source, emit):
         samples = mapping(root).get("samples", [])
         if not isinstance(root, dict) or not isinstance(samples, list):
-            not_a_record(emit, emit.line)
+            not_a_record(emit)
             continue
         yield from samples
 

@@ -52,6 +52,7 @@ class InspectSample:
         return any(event.get("event") == "model" and _answer(event) for event in self._events)
 
     def _end(self) -> None:
+        self._emit.at()
         error, limit = self._sample.get("error"), self._sample.get("limit")
         if isinstance(error, dict):
             self._emit.boundary("end", string(error.get("message")) or "error")
@@ -71,11 +72,12 @@ class InspectSample:
         return found
 
     def _message(self, message: Any, models: dict[str, dict[str, Any]]) -> None:
+        self._emit.at()
         role = mapping(message).get("role")
         if role == "user":
             self._turns += 1
             if not isinstance(message.get("content"), (str, list)):
-                malformed(self._emit, "a user's message without text", 0)
+                malformed(self._emit, "a user's message without text")
             self._emit.turn(content_text(message.get("content")), id=f"m{self._turns}")
         elif role == "assistant":
             ids = [message.get("id"), *(mapping(call).get("id") for call in items(message.get("tool_calls"))[:1])]
@@ -86,17 +88,17 @@ class InspectSample:
                 message.get("tool_call_id"), message.get("content"), message.get("function"), message.get("error")
             )
         elif role != "system":
-            unknown_record(self._emit, role, 0)
+            unknown_record(self._emit, role)
 
     def _response(self, message: dict[str, Any], event: dict[str, Any]) -> None:
         self._responses += 1
         key = f"r{self._responses}"
-        at = moment(event.get("timestamp"))
+        self._emit.at(time=moment(event.get("timestamp")))
         output = mapping(event.get("output"))
         model = string(message.get("model")) or string(output.get("model")) or string(event.get("model"))
         listed = [] if message.get("tool_calls") is None else message["tool_calls"]
         if not isinstance(listed, list):
-            malformed(self._emit, "calls that are no list", 0)
+            malformed(self._emit, "calls that are no list")
             listed = []
         for entry in listed:
             call = mapping(entry)
@@ -104,11 +106,11 @@ class InspectSample:
             if isinstance(name, dict):
                 name = name.get("name")
             if "arguments" not in call:
-                malformed(self._emit, "a call without arguments", 0)
-            self._pairing.call(name, call.get("arguments"), id=call.get("id"), key=key, at=at, model=model)
+                malformed(self._emit, "a call without arguments")
+            self._pairing.call(name, call.get("arguments"), id=call.get("id"), key=key, model=model)
         text = prose(message.get("content"))
         if text or not listed:
-            self._emit.say(text, key=key, at=at, model=model)
+            self._emit.say(text, key=key, model=model)
         used = mapping(output.get("usage"))
         usage = tokens(
             used.get("input_tokens"),
@@ -119,14 +121,14 @@ class InspectSample:
         if usage is not None:
             self._emit.usage(usage, key=key, model=model)
 
-    def _answer(self, id: Any, content: Any, name: Any, error: Any, at: str | float | None = None) -> None:
+    def _answer(self, id: Any, content: Any, name: Any, error: Any) -> None:
         if error is not None and not isinstance(error, dict):
-            malformed(self._emit, "an error that is no object", 0)
+            malformed(self._emit, "an error that is no object")
         failed = error is not None
         status: Status | None = "denied" if mapping(error).get("type") == _REFUSED else None
         words = string(mapping(error).get("message"))
         output = content if content not in (None, "") else words or ""
-        self._pairing.answer(id, output, name=name, failed=failed, status=status, error=words or "", at=at)
+        self._pairing.answer(id, output, name=name, failed=failed, status=status, error=words or "")
 
     # -- events ----------------------------------------------------------------------------
 
@@ -141,12 +143,13 @@ class InspectSample:
             if kind == "model" and _answer(event):
                 self._response(self._whole(_answer(event)), event)
             elif kind == "tool":
-                at = moment(event.get("completed")) or moment(event.get("timestamp"))
+                self._emit.at(time=moment(event.get("completed")) or moment(event.get("timestamp")))
                 self._answer(
-                    event.get("id"), self._whole(event.get("result")), event.get("function"), event.get("error"), at
+                    event.get("id"), self._whole(event.get("result")), event.get("function"), event.get("error")
                 )
             elif kind == "compaction":
-                self._emit.boundary("compaction", at=moment(event.get("timestamp")))
+                self._emit.at(time=moment(event.get("timestamp")))
+                self._emit.boundary("compaction")
 
     def _whole(self, value: Any, depth: int = 0) -> Any:
         """The value with its attachments put in."""

@@ -83,7 +83,7 @@ def read(source: Source, emit: Emitter) -> None:
     """Report every message once."""
     reading = _Reading(emit)
     for value in values(source, emit):
-        reading.root(value, emit.line)
+        reading.root(value)
     reading.flush()
 
 
@@ -113,28 +113,29 @@ class _Reading:
 
     # -- what stands around messages ---------------------------------------------------------
 
-    def root(self, value: Any, line: int) -> None:
+    def root(self, value: Any) -> None:
         """Report a line or a document."""
+        self.emit.at()
         if plain(value) is not None:
-            self.message(value, line)
+            self.message(value)
         elif isinstance(value, dict):
-            self.around(value, line)
+            self.around(value)
         elif isinstance(value, list):
-            self.listed(value, line)
+            self.listed(value)
         else:
-            not_a_record(self.emit, line)
+            not_a_record(self.emit)
 
-    def listed(self, value: list[Any], line: int) -> None:
+    def listed(self, value: list[Any]) -> None:
         """Report a list: of messages, of states, of events, or a message of a stream with its metadata."""
         if any(plain(entry) is not None for entry in value):
             is_pair = len(value) == 2 and isinstance(value[1], dict) and "langgraph_node" in value[1]
-            if not is_pair and line == 0 and not self.is_open:
+            if not is_pair and self.emit.line == 0 and not self.is_open:
                 self.begin(None)
             for entry in value[:1] if is_pair else value:
                 if plain(entry) is not None:
-                    self.message(entry, line)
+                    self.message(entry)
                 else:
-                    self.odd(entry, line)
+                    self.odd(entry)
             return
         if len(value) == 2 and isinstance(value[0], str):
             value = value[1:]  # The mode of a stream, before its value.
@@ -143,39 +144,39 @@ class _Reading:
             value = sorted(value, key=lambda entry: (str(type(order_of(entry))), order_of(entry)))
         for entry in value:
             if isinstance(entry, (dict, list)):
-                self.root(entry, line)
+                self.root(entry)
             else:
-                not_a_record(self.emit, line)
+                not_a_record(self.emit)
 
-    def around(self, value: dict[str, Any], line: int) -> None:
+    def around(self, value: dict[str, Any]) -> None:
         """Report an object around messages."""
         event = value.get("event")
         if isinstance(event, str) and event.startswith("on_") and "data" in value:
-            self.event(event, value, line)
+            self.event(event, value)
             return
         state = state_of(value)
-        at = moment(value.get("created_at"))
+        self.emit.at(time=moment(value.get("created_at")))
         if state is not None:
-            self.whole(state, thread_of(value), line, at)
+            self.whole(state, thread_of(value))
             return
         found = list(found_in(value))
         if not found:
             if value.get("values") != {} and _SILENT.isdisjoint(value):
-                self.odd(value, line)
+                self.odd(value)
             return
         for message in found:
-            self.message(message, line, at)
+            self.message(message)
 
-    def odd(self, value: Any, line: int) -> None:
+    def odd(self, value: Any) -> None:
         """Count what is no message where one should be."""
         if isinstance(value, dict):
             named = value.get("type", value.get("role"))
             if isinstance(named, str) and named not in ROLES:
-                self.emit.problem("unknown_record", f"messages of type {named[:40]!r} are not known", line=line)
+                self.emit.problem("unknown_record", f"messages of type {named[:40]!r} are not known")
                 return
-        malformed(self.emit, "no message where one should be", line)
+        malformed(self.emit, "no message where one should be")
 
-    def event(self, event: str, value: dict[str, Any], line: int) -> None:
+    def event(self, event: str, value: dict[str, Any]) -> None:
         """Report an event of ``astream_events``."""
         data = mapping(value["data"])
         if event == "on_chain_start":
@@ -183,14 +184,14 @@ class _Reading:
             for message in found_in(data.get("input")):
                 if speaker_of(message) == "human" and (mark := digest(dump(content_of(message)))) not in self.asked:
                     self.asked.add(mark)
-                    self.message(message, line)
+                    self.message(message)
         elif event == "on_chat_model_end":
             for message in found_in(data.get("output")):
-                self.message(message, line)
+                self.message(message)
         elif event in ("on_tool_end", "on_tool_error"):
             found = list(found_in(data.get("output")))
             for message in found:
-                self.message(message, line)
+                self.message(message)
             if not found:
                 failed = event == "on_tool_error"
                 output = data.get("error") if failed else data.get("output")
@@ -200,10 +201,9 @@ class _Reading:
                     content_text(output),
                     name=value.get("name"),
                     failed=failed or None,
-                    line=line,
                 )
 
-    def whole(self, state: list[Any], thread: str | None, line: int, at: str | float | None) -> None:
+    def whole(self, state: list[Any], thread: str | None) -> None:
         """Report what a state adds to the one before it, or a conversation that begins with it."""
         marks = [_mark(entry) for entry in state]
         goes_on = self.is_open and (thread is None or self.thread in (None, thread))
@@ -219,9 +219,9 @@ class _Reading:
             if known[mark]:
                 known[mark] -= 1
             elif plain(entry) is None:
-                self.odd(entry, line)
+                self.odd(entry)
             else:
-                self.message(entry, line, at)
+                self.message(entry)
 
     def begin(self, thread: str | None) -> None:
         """Begin another conversation."""
@@ -235,7 +235,7 @@ class _Reading:
 
     # -- messages ----------------------------------------------------------------------------
 
-    def message(self, value: Any, line: int, at: str | float | None = None) -> None:
+    def message(self, value: Any) -> None:
         """Report a message that was not reported before."""
         message = plain(value)
         assert message is not None
@@ -243,37 +243,37 @@ class _Reading:
         role = ROLES[message["type"]]
         own = string(message.get("id"))
         if message["type"].endswith(CHUNK) and role == "ai":
-            self.piece(message, own, line)
+            self.piece(message, own)
             return
         self.flush()
         if role == "remove":
-            self.emit.boundary("compaction", "messages were removed", line=line, at=at)
+            self.emit.boundary("compaction", "messages were removed")
             return
         if own is not None:
             if own in self.ids:
                 return  # A state or an event that repeats it.
             self.ids.add(own)
         if role == "ai":
-            self.response(message, line, at)
+            self.response(message)
         elif role == "tool":
-            self.result(message, line, at)
+            self.result(message)
         elif role == "human" or (role == "chat" and message.get("role") in ("user", "human")):
             content = message.get("content")
             if not isinstance(content, (str, list)):
-                malformed(self.emit, "a message without content", line)
+                malformed(self.emit, "a message without content")
             self.turns += 1
-            self.emit.turn(content_text(content), line=line, at=at, id=f"turn {self.turns}")
+            self.emit.turn(content_text(content), id=f"turn {self.turns}")
         elif role == "chat" and message.get("role") in ("assistant", "ai"):
-            self.response(message, line, at)
+            self.response(message)
 
-    def piece(self, message: dict[str, Any], own: str | None, line: int) -> None:
+    def piece(self, message: dict[str, Any], own: str | None) -> None:
         """Add a piece of a response to those before it. Pieces of a response that is known already are left out."""
         if own is not None and own in self.ids and (self.chunk is None or self.chunk.get("id") != own):
             return
         if self.chunk is None or (own is not None and self.chunk.get("id") != own):
             self.flush()
             self.chunk = {"id": own, "type": "ai", "content": [], "parts": {}}
-            self.chunk_line = line
+            self.chunk_line = self.emit.line
             if own is not None:
                 self.ids.add(own)
         chunk = self.chunk
@@ -298,63 +298,66 @@ class _Reading:
         text = all(isinstance(piece, str) for piece in chunk["content"])
         content: Any = "".join(chunk["content"]) if text else chunk["content"]
         calls = [part for part in chunk.pop("parts").values() if part["name"] or part["args"]]
-        self.response({**chunk, "content": content, "invalid_tool_calls": calls}, self.chunk_line, None)
+        place = self.emit.line, self.emit.time, self.emit.agent
+        self.emit.at(self.chunk_line)
+        self.response({**chunk, "content": content, "invalid_tool_calls": calls})
+        self.emit.at(*place)
 
-    def response(self, message: dict[str, Any], line: int, at: str | float | None) -> None:
+    def response(self, message: dict[str, Any]) -> None:
         """Report an AI message with its calls."""
         self.responses += 1
         key = f"m{self.responses}"
         about = mapping(message.get("response_metadata"))
         model = string(about.get("model_name")) or string(about.get("model"))
-        calls = [*self.calls(message, "tool_calls", line), *self.calls(message, "invalid_tool_calls", line)]
+        calls = [*self.calls(message, "tool_calls"), *self.calls(message, "invalid_tool_calls")]
         if not calls:
-            calls = self.older(message, line)
+            calls = self.older(message)
         for name, arguments, own in calls:
-            self.pairing.call(name, arguments, id=own, key=key, line=line, at=at, model=model)
+            self.pairing.call(name, arguments, id=own, key=key, model=model)
         text = prose(message.get("content"))
         if text or not calls:
-            self.emit.say(text, key=key, line=line, at=at, model=model)
+            self.emit.say(text, key=key, model=model)
         usage = _usage(message)
         if usage is not None:
             self.emit.usage(usage, key=key, model=model)
 
-    def calls(self, message: dict[str, Any], name: str, line: int) -> list[tuple[Any, Any, Any]]:
+    def calls(self, message: dict[str, Any], name: str) -> list[tuple[Any, Any, Any]]:
         """The calls of a list: name, arguments, id."""
         listed = message.get(name)
         if listed is not None and not isinstance(listed, list):
-            malformed(self.emit, f"{name} that are no list", line)
+            malformed(self.emit, f"{name} that are no list")
         found = []
         for entry in items(listed):
             call = mapping(entry)
             function = mapping(call.get("function"))  # Some stores keep the calls as the API had them.
             arguments = call.get("args", function.get("arguments", {}))
             if "args" not in call and not function:
-                malformed(self.emit, "a call without arguments", line)
+                malformed(self.emit, "a call without arguments")
             found.append(
                 (call.get("name", function.get("name")), "" if arguments is None else arguments, call.get("id"))
             )
         return found
 
-    def older(self, message: dict[str, Any], line: int) -> list[tuple[Any, Any, Any]]:
+    def older(self, message: dict[str, Any]) -> list[tuple[Any, Any, Any]]:
         """The calls where older versions kept them: as the model's API had them."""
         more = mapping(message.get("additional_kwargs"))
-        found = self.calls(more, "tool_calls", line)
+        found = self.calls(more, "tool_calls")
         function = more.get("function_call")
         if isinstance(function, dict) and not found:
             found = [(function.get("name"), function.get("arguments", {}), None)]
         return found
 
-    def result(self, message: dict[str, Any], line: int, at: str | float | None) -> None:
+    def result(self, message: dict[str, Any]) -> None:
         """Report a tool message."""
         content = message.get("content")
         if not isinstance(content, (str, list)):
-            malformed(self.emit, "a result without content", line)
+            malformed(self.emit, "a result without content")
         own = message.get("tool_call_id")
         if own is None and message["type"] in ("tool", "ToolMessage"):
-            malformed(self.emit, "a result without the id of its call", line)
+            malformed(self.emit, "a result without the id of its call")
         status = string(message.get("status"))
         failed = True if status == "error" else False if status == "success" else None
-        self.pairing.answer(own, content_text(content), name=message.get("name"), failed=failed, line=line, at=at)
+        self.pairing.answer(own, content_text(content), name=message.get("name"), failed=failed)
 
 
 def content_of(value: Any) -> Any:

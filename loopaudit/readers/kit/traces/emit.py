@@ -17,7 +17,6 @@ an agent brings along, only what stands behind the last answer is new.
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 from loopaudit.core.events import Call, content_text
 from loopaudit.core.tools import declared_schemas
@@ -73,41 +72,43 @@ class _Reading:
                 self._tool(span)
         for span in self._spans:
             if span.kind in ("agent", "other") and span.above is None and span.failed:
-                self._emit.boundary("end", span.error or "error", line=span.line, at=span.ended)
+                self._emit.at(span.line, span.ended)
+                self._emit.boundary("end", span.error or "error")
 
     def _model(self, span: Span) -> None:
+        self._emit.at(span.line, span.at, span.agent)
         self._inputs(span)
         if span.failed:
-            self._emit.problem("recorded_error", "a model call that failed", line=span.line)
+            self._emit.problem("recorded_error", "a model call that failed")
             if not span.outputs:
                 return
         if span.outputs is None:
-            self._emit.problem("not_recorded", "a model call whose answer is not recorded", line=span.line)
+            self._emit.problem("not_recorded", "a model call whose answer is not recorded")
         key = self._matching.keys[id(span)]
-        about: dict[str, Any] = {"key": key, "agent": span.agent, "line": span.line, "at": span.at, "model": span.model}
         texts = []
         for message in span.outputs or ():
-            self._losses(message, span.line)
+            self._losses(message)
             texts += message.content.texts
         requests = self._matching.requests[id(span)]
         text = "\n".join(filter(None, texts))
         if text or not requests:
-            self._emit.say(text, **about)
+            self._emit.say(text, key=key, model=span.model)
         for request in requests:
             asked = request.asked
             self._known.add(asked.id)
-            request.call = self._pairing.call(asked.name, asked.arguments, id=asked.id, **about)
+            request.call = self._pairing.call(asked.name, asked.arguments, id=asked.id, key=key, model=span.model)
             ran = request.ran
             if ran is not None and request.call is not None:
                 self._running.add(request.call.number)
             if ran is not None and self._place[id(ran)] < self._place[id(span)]:
                 self._result(ran, request.call)
+                self._emit.at(span.line, span.at, span.agent)
         if span.usage is not None:
-            self._emit.usage(span.usage, agent=span.agent, key=key, model=span.model)
+            self._emit.usage(span.usage, key=key, model=span.model)
 
     def _inputs(self, span: Span) -> None:
         if span.inputs is None:
-            self._emit.problem("not_recorded", "a model call whose messages are not recorded", line=span.line)
+            self._emit.problem("not_recorded", "a model call whose messages are not recorded")
             return
         is_first = span.agent not in self._users
         given = self._users.setdefault(span.agent, {})
@@ -116,11 +117,11 @@ class _Reading:
         for place, message in enumerate(span.inputs):
             content = message.content
             if content.lost or content.unknown:
-                self._losses(message, span.line)
+                self._losses(message)
             if message.tools:
                 self._emit.tools(declared_schemas(message.tools))
             for answer in content.answers:
-                self._written_answer(answer, span, is_new=place > last)
+                self._written_answer(answer, is_new=place > last)
             if message.speaker != "user" or content.answers:
                 continue
             text = "\n".join(content.texts)
@@ -133,19 +134,17 @@ class _Reading:
             if is_first and place < last:
                 continue
             if is_compaction(text):
-                self._emit.boundary("compaction", agent=span.agent, line=span.line, at=span.at)
+                self._emit.boundary("compaction")
             elif not is_reminder(text):
-                self._emit.turn(
-                    text, agent=span.agent, line=span.line, at=span.at, id=f"{span.trace} {span.id} {place}"
-                )
+                self._emit.turn(text, id=f"{span.trace} {span.id} {place}")
 
-    def _losses(self, message: SpanMessage, line: int) -> None:
+    def _losses(self, message: SpanMessage) -> None:
         for what in message.content.lost:
-            malformed(self._emit, what, line)
+            malformed(self._emit, what)
         for kind in message.content.unknown:
-            unknown_record(self._emit, kind, line)
+            unknown_record(self._emit, kind)
 
-    def _written_answer(self, answer: Answer, span: Span, *, is_new: bool) -> None:
+    def _written_answer(self, answer: Answer, *, is_new: bool) -> None:
         """A result in an input: of an open call that no tool span ran."""
         if answer.call is not None:
             # Where ids are used again, what stands further back may be the result of an earlier call.
@@ -157,7 +156,7 @@ class _Reading:
         if not waiting:
             if is_new and answer.call is not None and answer.call not in self._known:
                 self._known.add(answer.call)
-                self._emit.problem("orphan_result", "a result whose call is not in the trace", line=span.line)
+                self._emit.problem("orphan_result", "a result whose call is not in the trace")
             return
         self._emit.result(
             waiting[0].id,
@@ -165,8 +164,6 @@ class _Reading:
             failed=answer.failed,
             status=answer.status,
             exit_code=answer.exit_code,
-            line=span.line,
-            at=span.at,
         )
 
     def _tool(self, span: Span) -> None:
@@ -175,18 +172,16 @@ class _Reading:
             if request.call is not None:
                 self._result(span, request.call)
             return
+        self._emit.at(span.line, span.at, span.agent)
         arguments = span.arguments
         if arguments is ABSENT:
-            self._emit.problem("not_recorded", "a call whose arguments are not recorded", line=span.line)
+            self._emit.problem("not_recorded", "a call whose arguments are not recorded")
             arguments = {}
         call = self._pairing.call(
             span.name,
             next(iter(spellings(arguments))),
             id=span.call_id,
             key=self._matching.keys[id(span)],
-            agent=span.agent,
-            line=span.line,
-            at=span.at,
         )
         self._result(span, call)
 
@@ -200,8 +195,9 @@ class _Reading:
             is_reported = True
         if not is_reported and span.ended is None:
             return
+        self._emit.at(span.line, span.ended, span.agent)
         if not is_reported:
-            self._emit.problem("not_recorded", "a call whose result is not recorded", line=span.line)
+            self._emit.problem("not_recorded", "a call whose result is not recorded")
         output = "" if found is None else content_text(found.output)
         failed = span.failed or (found.failed if found is not None and found.failed is not None else span.failed)
         self._emit.result(
@@ -211,6 +207,4 @@ class _Reading:
             status=span.status or (found.status if found is not None else None),
             exit_code=found.exit_code if found is not None else None,
             error=span.error,
-            line=span.line,
-            at=span.ended,
         )

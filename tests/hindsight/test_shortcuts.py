@@ -16,7 +16,7 @@ from loopaudit.core import canonical
 from loopaudit.core.canonical import call_key
 from loopaudit.core.events import SLICE, TEXT, VALUE, Batch, Call, Result, decode_text
 from loopaudit.core.failure_words import may_say_failure, says_failure
-from loopaudit.hindsight.calls import noise, outputs, requests, shell_ranges, wordings
+from loopaudit.hindsight.calls import noise, outputs, ranges, requests, shell_ranges, wordings
 from loopaudit.hindsight.calls.edits import _lines_of, edit_of, edited_paths, replaced_in
 from loopaudit.hindsight.calls.effects import Natures
 from loopaudit.hindsight.calls.failing import Failing
@@ -507,6 +507,10 @@ def test_words_of_counting_are_found_as_by_one_search(low: str) -> None:
 @example("The file was NOT Changed")
 @example("run it Until it fai\u017f")
 def test_patterns_in_lower_case_find_what_others_find_without_regard_to_case(text: str) -> None:
-    for without_case, lower in ((wordings._REJECTS, wordings._REJECTS_LOW), (requests._ENDLESS, requests._ENDLESS_LOW)):
+    for without_case, lower in (
+        (wordings._REJECTS, wordings._REJECTS_LOW),
+        (requests._ENDLESS, requests._ENDLESS_LOW),
+        (ranges._CUT, ranges._CUT_LOW),
+    ):
         if text.isascii():
             assert (lower.search(text.lower()) is None) is (without_case.search(text) is None)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Final, Literal
 
 import msgspec
@@ -247,7 +247,12 @@ def ends_of(raw: bytes) -> str | None:
 
 def category_of(text: str) -> Category:
     """The category of an error text: the first in order that a word in it tells."""
-    short = excerpt(text).lower()
+    return _category_of(excerpt(text))
+
+
+@lru_cache(maxsize=64)  # what fails again mostly fails in the same words
+def _category_of(text: str) -> Category:
+    short = text.lower()
     letters = short if short.isascii() else short.encode("ascii", "replace").decode()  # words are found faster in it
     for name, needles in _NEEDLES.items():
         for needle in needles:

@@ -189,6 +189,7 @@ _CUT: Final = regex.lazy(
     r"|output (?:too long|limit)",
     re.IGNORECASE,
 )
+_CUT_LOW: Final = regex.lower_case(_CUT)
 _OF: Final = regex.lazy(r"\d\s{0,2}[-\u2013]\s{0,2}\d{1,9} of (\d{1,9})\b")
 """``lines 41-80 of 760``."""
 
@@ -212,7 +213,10 @@ def glimpse_of(source: str | bytes) -> Glimpse:
 
 def is_cut(seen: Glimpse) -> bool:
     """Whether an output says at its beginning or end that it shows only a part."""
-    return _CUT.search(seen.head) is not None or _CUT.search(seen.tail) is not None
+    for text in (seen.head, seen.tail):
+        if (_CUT_LOW.search(text.lower()) if text.isascii() else _CUT.search(text)) is not None:
+            return True
+    return False
 
 
 class Coverage:

@@ -8,6 +8,7 @@ begins, because a log that *mentions* errors is no error.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from loopaudit.core import regex
@@ -213,7 +214,11 @@ def rejects(text: str) -> bool:
     For recordings without a failure signal. A success whose snippet holds such words begins
     with the words of a success.
     """
-    head = content_of(text)
+    return _rejects(content_of(text))
+
+
+@lru_cache(maxsize=256)  # a tool that changes something acknowledges most of its calls in the same words
+def _rejects(head: str) -> bool:
     if _ACCEPTS.match(head) is not None:  # what most begin like
         return False
     low = head.lower()

@@ -7,7 +7,6 @@ when the user asks for it, and looks only at how a short beginning of the text s
 from __future__ import annotations
 
 import re
-from typing import AnyStr
 
 from loopaudit.core import regex
 
@@ -25,40 +24,6 @@ _STARTS = regex.lazy(
     r"|[^\n]{0,120}: (?:no such file or directory|command not found|permission denied)\s*(?:\n|$)",
     re.IGNORECASE,
 )
-
-_NEEDLES = (
-    "error", "fatal:", "traceback", "exception:", "uncaught", "failed", "failure:", "denied", "not found", "no such",
-    "not exist", "not available", "invalid", "missing required",
-    "unknown tool",
-)  # fmt: skip
-"""What a text in lower case must hold for the pattern to match."""
-
-_RAW_NEEDLES = tuple(words.encode() for words in _NEEDLES)
-
-
-def may_say_failure(source: str | bytes) -> bool:
-    """Whether a result as recorded may read like a failure; ``False`` is certain, and spares decoding most.
-
-    Other letters than ASCII ones may match those of the words where case does not matter.
-    """
-    if isinstance(source, str):
-        head = source[:HEAD]
-        if not head.isascii():
-            return True
-        return _holds(head.lower(), _NEEDLES)
-    raw = source[: 2 * HEAD + 1]  # no character of ASCII takes more than an escape of two bytes, but for ``\\u``
-    if raw[:1] != b'"' or not raw.isascii() or b"\\u" in raw:
-        return True
-    return _holds(raw.lower(), _RAW_NEEDLES)
-
-
-def _holds(low: AnyStr, needles: tuple[AnyStr, ...]) -> bool:
-    for needle in needles:  # no generator: this is asked of every result
-        if needle in low:
-            break
-    else:
-        return False
-    return True
 
 
 def says_failure(output: str | bytes) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from loopaudit.core.events import Batch, Boundary, Event, Result, Turn
-from loopaudit.core.failure_words import may_say_failure, says_failure
+from loopaudit.core.failure_words import says_failure
 from loopaudit.core.findings import Episode, Finding, Grade
 from loopaudit.core.report import CallRecord, TranscriptResult
 from loopaudit.core.tools import Kind
@@ -202,7 +202,7 @@ class Hindsight:
         if result.level is not None or result.exit_code is not None or result.status != "ok":
             return True
         known = self._knows_success is not None and self._knows_success()
-        return known or (may_say_failure(result.source) and says_failure(head_of(result.source)))
+        return known or says_failure(head_of(result.source))
 
     def _turn(self, agent: _Agent, turn: Turn) -> None:
         if agent.lane.numbers:

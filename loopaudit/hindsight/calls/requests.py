@@ -139,6 +139,7 @@ _GO_ON: Final = regex.lazy(
     r"|if (?:needed|necessary|you (?:can|want|have (?:more|unmet|unanswered) \S{1,40}(?: \S{1,40}){0,3}))))*[.!。！ ]*",
     re.IGNORECASE,
 )
+_GO_ON_LOW: Final = regex.lower_case(_GO_ON)
 _AUTOMATIC: Final = regex.lazy(
     r"\s*(?:please continue (?:working )?on the task on whatever approach you think is suitable"
     r"|please proceed to the next step using your best judge?ment"
@@ -206,8 +207,10 @@ def asks_to_go_on(message: str) -> bool:
     first = message.lstrip()[:2].lower()
     odd = not first.isascii()  # which may match a letter of ASCII where case does not matter
     short = len(message) <= MAX_GO_ON
-    if short and (odd or first in _GO_ON_BEGINS or first[:1] in _SIGNS) and _GO_ON.fullmatch(message.strip()):
-        return True
+    if short and (odd or first in _GO_ON_BEGINS or first[:1] in _SIGNS):
+        words = message.strip()
+        if (_GO_ON_LOW.fullmatch(words.lower()) if words.isascii() else _GO_ON.fullmatch(words)) is not None:
+            return True
     return (odd or first[:1] in _AUTOMATIC_BEGINS) and _AUTOMATIC.match(message[:MAX_GO_ON]) is not None
 
 

@@ -136,6 +136,9 @@ _SQL_CHANGES: Final = words("insert update delete create drop alter truncate rep
 
 _LOOKING_KINDS: Final = words("read list search web_fetch web_search think plan finish poll ask")
 EDITING_KINDS: Final = frozenset({"edit", "write", "create", "delete"})
+PAUSED: Final = words("seconds secs sec s ms milliseconds minutes duration delay time wait wait_time wait_seconds for")
+"""Arguments of polls and pauses that only tell how long to wait."""
+
 _META_KINDS: Final = words("think shell shell_input read list search poll web_fetch web_search")
 _VARYING: Final = frozenset({"edit", "shell", "shell_input"})
 
@@ -452,6 +455,11 @@ def sees_gui(name: str, arguments: Any, kind: Kind) -> bool:
         return False
     found = _spoken(name, arguments)
     return not found.isdisjoint(_SIGHTS) and found.isdisjoint(_ACTS - {"input", "go"})
+
+
+def takes_output(arguments: Any) -> bool:
+    """Whether a call of a shell sends nothing to what runs there, and only takes its further output."""
+    return isinstance(arguments, dict) and str(arguments.get("is_input", "")).lower() == "true"
 
 
 def effect_of_command(command: str) -> CommandEffect:

@@ -50,6 +50,9 @@ PATTERNS: Final[Mapping[str, str]] = {
     "duration": (
         r"\b(?:duration|elapsed|latency|took|(?:wall|run|total|response|query)?[_ ]?time)"
         rf"(?:[_ ]?(?:ms|seconds|secs?|s))?{_IS}\d{{1,12}}(?:\.\d{{1,12}})?(?: ?{_UNIT})?\b"
+        r"|\b(?:age|idle|uptime|waited|waiting|queued)(?:[_ ]?for)?[_ ]?"
+        r"(?:ms|seconds|secs?|minutes|mins?)"
+        rf"{_IS}\d{{1,12}}(?:\.\d{{1,12}})?\b"
         rf"|\b\d{{1,6}}m\d{{1,6}}(?:\.\d{{1,9}})?s\b|\b\d{{1,12}}(?:[.,]\d{{1,12}})? ?{_UNIT}\b"
     ),
     "pid": (
@@ -68,6 +71,7 @@ PATTERNS: Final[Mapping[str, str]] = {
         r"\d{1,9} (?:consecutive )?times\b"
         rf"|\b(?:thought|total)[_ ]?(?:thoughts|number|history_?length){_IS}\d{{1,9}}\b"
         r"|\b\d{1,9}(?:st|nd|rd|th) (?:attempt|retry|try|time|call|request)\b"
+        r"|\(\d{1,9} tool (?:uses?|calls?)\b[^()\n]{0,60}\)"
         r"|\b\d{1,9} (?:more )?(?:attempts?|retries|tries|calls?|requests?|tokens?) "
         r"(?:left|remaining|used|made|so far|ago)\b"
         r"|\b(?:attempts?|retries|calls?|requests?|tokens?|quota|rate[_ ]?limit)[_ ]"
@@ -113,11 +117,11 @@ _NEEDLES: Final[Mapping[str, tuple[str, ...]]] = {
         "capture", "shot", "frame", "\\temp\\",
     ),
     "address": ("0x",),
-    "counter": ("attempt", "retr", "try", "tries", "request", "call", "invocation", "time", "thought"),
+    "counter": ("tool use", "attempt", "retr", "try", "tries", "request", "call", "invocation", "time", "thought"),
     "attempt": ("versuch", "tentativ", "intento", "essai"),
     "pid": ("pid", "process", "tid", "thread_id", "thread id"),
     "session": ("session", "terminal", "shell", "sandbox", "container", "connection"),
-    "duration": ("duration", "elapsed", "latency", "took", "time"),
+    "duration": ("idle", "uptime", "wait", "queued", "age_", "duration", "elapsed", "latency", "took", "time"),
 }  # fmt: skip
 """What a line in lower case must hold for a kind of noise; one of them, or one of the shapes below."""
 

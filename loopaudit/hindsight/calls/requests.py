@@ -17,14 +17,14 @@ MAX_REQUEST: Final = 1200
 _PATIENT: Final = regex.lazy(
     r"\b(?:(?:poll|monitor|keep (?:checking|polling|watching|calling|trying|retrying|looking|an eye)|watch (?:it|the"
     r"|for|over)|"
-    r"(?:every|each) (?:\d{1,4} |few |half |other )?(?:s|sec|second|min|minute|hour)s?)\b"
+    r"(?:every|each) (?:\w{1,12} )?(?:s|sec|second|min|minute|hour)s?)\b"
     r"|(?:überwach\w{0,3}|beobacht\w{1,3}|im auge behalten|behalte \S{1,30} im auge"
     r"|frag\w{0,2} \S{1,40} (?:regelmäßig|immer wieder) ab"
-    r"|alle (?:\d{1,4} |paar |halbe )?(?:sekunden?|minuten?|stunden?)|jede (?:sekunde|minute|stunde|halbe stunde))\b"
-    r"|(?:surveille[rz]?|garde[rz]? un œil|toutes les (?:\d{1,4} )?(?:secondes?|minutes?|heures?)"
+    r"|alle (?:\w{1,12} )?(?:sekunden?|minuten?|stunden?)|jede (?:sekunde|minute|stunde|halbe stunde))\b"
+    r"|(?:surveille[rz]?|garde[rz]? un œil|toutes les (?:\w{1,12} )?(?:secondes?|minutes?|heures?)"
     r"|chaque (?:seconde|minute|heure))\b"
-    r"|(?:vigil[ae]r?|monitor(?:iza|ea|e|iza|ize)r?|supervis[ae]r?|cada (?:\d{1,4} )?(?:segundos?|minutos?|horas?))\b"
-    r"|(?:controlla ogni|sorveglia|tieni d'occhio|ogni (?:\d{1,4} )?(?:second[oi]|minut[oi]|or[ae]))\b)"
+    r"|(?:vigil[ae]r?|monitor(?:iza|ea|e|iza|ize)r?|supervis[ae]r?|cada (?:\w{1,12} )?(?:segundos?|minutos?|horas?))\b"
+    r"|(?:controlla ogni|sorveglia|tieni d'occhio|ogni (?:\w{1,12} )?(?:second[oi]|minut[oi]|or[ae]))\b)"
     r"|每(?:隔)?(?:\d{1,4}|[一二三四五六七八九十几半]{1,3})?(?:个)?(?:秒|分钟|小时)|监控|监视|盯着|留意"
     r"|(?:\d{1,4}|[一二三四五六七八九十数]{1,3})?(?:秒|分|時間)(?:ごと|毎|おき)|毎(?:秒|分|時)|監視|見張",
     re.IGNORECASE,

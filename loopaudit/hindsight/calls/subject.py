@@ -12,6 +12,7 @@ from loopaudit.hindsight.calls.effects import (
     LABELS,
     META,
     NO_ARGUMENTS,
+    PAUSED,
     THOUGHT_LABELS,
     Identity,
     Natures,
@@ -22,12 +23,18 @@ from loopaudit.hindsight.calls.effects import (
     may_have_labels,
     program_of,
     shown_by,
+    takes_output,
 )
 from loopaudit.hindsight.calls.ranges import ReadRange, path_of
-from loopaudit.hindsight.shell.programs import CommandEffect
+from loopaudit.hindsight.shell.programs import EFFECT_LOOKS, CommandEffect
 
 _TELLS_EDIT: Final = frozenset({"command"})
 """The arguments by which editing tools that do several things are distinguished."""
+
+TAKES_OUTPUT: Final = CommandEffect(EFFECT_LOOKS, waits=True)
+"""What a call does that only waits for further output of what runs."""
+
+_POLLED: Final = META | PAUSED
 
 _NO_CALL: Final = Call("", 0, "", TEXT, "", b"", False)
 
@@ -86,6 +93,8 @@ class Subject:
             self.identity = identity = self._without(THOUGHT_LABELS)
         elif nature.kind == "shell":
             self.identity = identity = self._shell_identity(call)
+        elif nature.kind == "poll":
+            self.identity = identity = self._without(_POLLED)
         elif call.form != VALUE and source.count(b'":' if call.form == SLICE else '":') < 2:
             self.identity = identity = call.key
         else:
@@ -143,6 +152,8 @@ class Subject:
     def effect(self) -> CommandEffect:
         """What the call may have done to the world."""
         if self.kind == "shell" and self.command is not None:
+            if not self.command.strip() and takes_output(self.arguments()):
+                return TAKES_OUTPUT
             return effect_of_command(self.command)
         return effect_of(self.call.name, self.arguments(), self.nature, self.kind)
 

@@ -304,6 +304,31 @@ def shows_no_wait(text: str) -> bool:
     return may_hold(head, _AT_ONCE_NEEDLES) and _AT_ONCE.search(head) is not None
 
 
+PROMPT: Final = 400
+"""Characters at the end of an answer in which a question to somebody is looked for."""
+
+_PROMPT: Final = regex.lazy(
+    r"[\[(] ?y(?:es)? ?[/|] ?no?\b[^\])\n]{0,20}[\])]|\(y\)es\b[^\n]{0,80}\(n\)o\b"
+    r"|\(y\)\s*\Z"
+    r"|\bpress (?:any key|enter|return|y)\b|\bhit (?:enter|return)\b|\btype ['\"]?(?:yes|y)['\"]? to\b"
+    r"|\b(?:password|passphrase|passcode|username|login|pin)(?: for [^\n]{1,80})?:\s*\Z"
+    r"|\benter (?:a |an |the |your )?(?:\w{1,20} )?(?:password|passphrase|choice|selection|code|pin|number)\b"
+    r"[^\n]{0,40}:\s*\Z"
+    r"|\b(?:overwrite|replace|proceed|continue|remove|delete|reinstall|accept|trust)\b[^\n]{0,120}\?\s*:?\s*\Z"
+    r"|\b(?:alert)?dialog\b[^\n]{0,300}\[(?:ok|yes|no|cancel|allow|deny|retry|close|sign in|log in|continue)\]",
+    re.IGNORECASE,
+)
+_PROMPT_NEEDLES: Final = ("y/n", "yes/no", "(y)", "press ", "hit ", "type ", ":", "?", "dialog", "y|n", "/ n")
+_CLOSING: Final = regex.lazy(r"(?:\s|</[\w-]{1,40}>|`)+\Z")
+
+
+def shows_prompt(text: str) -> bool:
+    """Whether what a poll shows ends with a question that somebody would have to answer before it goes on."""
+    tail = text[-PROMPT:]
+    tail = _CLOSING.sub("", tail)
+    return may_hold(tail, _PROMPT_NEEDLES) and _PROMPT.search(tail) is not None
+
+
 _BLOCKED: Final = regex.lazy(
     r"unusual (?:traffic|activity)|not a (?:ro)?bot\b|captcha|are you a robot|checking your browser"
     r"|(?:verify|confirm|prove)(?:ing)? (?:that )?you are (?:a )?human"

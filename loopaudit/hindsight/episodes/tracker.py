@@ -18,9 +18,9 @@ from loopaudit.core.failure_words import says_failure
 from loopaudit.core.findings import Episode
 from loopaudit.hindsight.calls.effects import Nature
 from loopaudit.hindsight.calls.failures import CURELESS, Category, category_of
-from loopaudit.hindsight.calls.history import RECEIPT, History
+from loopaudit.hindsight.calls.history import MAX_ACKNOWLEDGEMENT, RECEIPT, History
 from loopaudit.hindsight.calls.outputs import Held, equal, head_of, held_of
-from loopaudit.hindsight.calls.wordings import content_of, rejects, shows_end, shows_finish, shows_no_wait
+from loopaudit.hindsight.calls.wordings import content_of, rejects, shows_end, shows_finish, shows_no_wait, shows_prompt
 from loopaudit.hindsight.episodes.verdict import (
     MAX_ANSWERS,
     MAX_NOVEL,
@@ -189,7 +189,7 @@ class Tracker:
         history = self._history
         effect = history.subject.effect()
         at_once = effect.waits and returned_at_once(call, history.subject.nature)
-        if effect.only_waits and not at_once:
+        if effect.only_waits and not at_once and not shows_more(call):
             stretch.waited += 1
             self._waited([call.number])  # a pause brings nothing and is not there to bring anything
             return
@@ -228,6 +228,7 @@ class Tracker:
                 self._in_batch = True
             if not stretch.gap:
                 stretch.last = call.number
+        stretch.patient = stretch.patient or history.patient
         if not sibling:
             over = self._over and member.need == "over"
             member.at_once += at_once or over
@@ -355,10 +356,14 @@ class Tracker:
     def _in_vain(self, call: Call) -> bool:
         """Whether a waiting call waits for something that cannot come: what it looks at is over, or it fails itself."""
         history = self._history
+        result = call.result
         if history.failed:
             failure = history.failure()
-            return failure is not None and failure.category != "outage"
-        result = call.result
+            if failure is None or failure.category == "outage":
+                return False
+            return bool(failure.plain) or not may_probe(history.subject.command or "")
+        if result is not None and shows_prompt(result.output):
+            return True
         shell = history.subject.nature.kind == "shell"  # whose results tell how the command itself ended
         return not shell and result is not None and shows_end(head_of(result.source))
 
@@ -396,6 +401,21 @@ class Tracker:
         stretch.gap += 1
         if stretch.gap > MAX_NOVEL:
             self.close("moved_on")
+
+
+def shows_more(call: Call) -> bool:
+    """Whether a pause shows what has become of the world meanwhile, and not only that it is over."""
+    return call.result is not None and len(call.result.source) > MAX_ACKNOWLEDGEMENT
+
+
+_PROBES: Final = regex.lazy(
+    r"\b(?:curl|wget|nc|ncat|ping6?|pg_isready|telnet|redis-cli|mysqladmin|grpcurl|ssh-keyscan|nmap)\b"
+)
+
+
+def may_probe(command: str) -> bool:
+    """Whether a command asks something whether it is there yet; to fail without a word is its answer then."""
+    return _PROBES.search(command) is not None
 
 
 def is_stray(stretch: Stretch) -> bool:

@@ -130,8 +130,8 @@ class Stretch:
     __slots__ = (
         "answered", "answers", "asked", "at_end", "at_start", "calls", "evidence",
         "excused", "first", "first_weak", "gap", "guard", "kinds",
-        "last", "line", "members", "novel", "numbers", "offsets", "redo", "returned", "sequence", "strong", "tokens",
-        "turn", "waited", "weak",
+        "last", "line", "members", "novel", "numbers", "offsets", "patient", "redo", "returned", "sequence", "strong",
+        "tokens", "turn", "waited", "weak",
     )  # fmt: skip
 
     def __init__(self, turn: int) -> None:
@@ -162,6 +162,8 @@ class Stretch:
         self.at_end: float | None = None
         self.answered = False
         self.guard = False
+        self.patient = False
+        """Whether a person asked to keep looking."""
 
 
 class StretchVerdict(msgspec.Struct):
@@ -234,7 +236,7 @@ def _budget(s: Stretch, ended: str, main: list[Member], top: Member) -> int | No
     """How many unchanged answers a stretch may have if it is a wait or a retry; ``None`` if it is none."""
     paused = 2 * s.waited >= top.strong > 1 and not any(m.curable for m in main)
     if paused or all(2 * m.waits >= m.strong and m.waits for m in main):
-        return POLL_BUDGET if ended == "recovered" else STALE_BUDGET
+        return POLL_BUDGET if ended == "recovered" or s.patient else STALE_BUDGET
     return RETRY_BUDGET if ended == "recovered" and all(m.may_move for m in main) else None
 
 

@@ -1,0 +1,123 @@
+"""What is a wait, and what looks like one: open questions, empty commands, pauses that show something."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from loopaudit.hindsight.calls.noise import same_but_for_noise
+from loopaudit.hindsight.calls.wordings import shows_prompt
+from tests.hindsight.sessions import Session
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("Extracting a.zip\nreplace a.txt? [y]es, [n]o, [A]ll, [N]one, [r]ename: ", False),  # no spelling of these
+        ("Would you like to replace the file?\n? (Y)es / (N)o / (A)lways / (Q)uit?</stdout>", True),
+        ("Need to install these packages:\n  tool@2\nOk to proceed? (y) ", True),
+        ("Do you want to continue? [Y/n]", True),
+        ("Remove 3 volumes [y/N]:", True),
+        ("Are you sure you want to continue connecting (yes/no/[fingerprint])? ", True),
+        ("[sudo] password for dev: ", True),
+        ("Enter passphrase for key '/home/dev/.ssh/id':", True),
+        ("Done reading.\nPress any key to continue . . .", True),
+        ('dialog "Your session has expired." [OK]', True),
+        ("Overwrite out.csv?", True),
+        ("password: changed\nrestarting", False),
+        ("What next? Building step 3 of 9", False),
+        ("42 of 90 files copied", False),
+        ("", False),
+    ],
+)
+def test_questions_at_the_end_of_an_answer(text: str, asks: bool) -> None:
+    assert shows_prompt(text) == asks
+
+
+POLL = ("job_output", {"id": "j1"})
+
+
+@pytest.mark.parametrize(
+    ("output", "kind"),
+    [
+        pytest.param("Unpacking\nOverwrite /srv/a? (y/n)", "identical", id="a question"),
+        pytest.param("running\nPress ENTER to go on", "identical", id="a key"),
+        pytest.param("running\nEnter password:", "identical", id="a password"),
+        pytest.param("Unpacking 3 of 9", "waiting", id="nothing is asked"),
+    ],
+)
+def test_a_poll_of_what_waits_for_an_answer_is_no_wait(output: str, kind: str) -> None:
+    assert Session().user().call(*POLL, output, times=8).kinds() == [kind]
+
+
+@pytest.mark.parametrize("arguments", [{"command": "", "is_input": True}, {"command": "", "is_input": "true"}])
+@pytest.mark.parametrize(
+    ("output", "kind"), [("[no new output]", "waiting"), ("!No process to send input to", "same_error")]
+)
+def test_an_empty_command_takes_further_output(arguments: dict[str, Any], output: str, kind: str) -> None:
+    run = Session().user().sh("make all", "Building").call("bash", arguments, output, times=9)
+    assert run.kinds() == [kind]
+
+
+SCREEN = "waited. The page shows the list of orders, with 14 rows, a filter and a button that says Next."
+
+
+@pytest.mark.parametrize(
+    ("output", "seconds", "kinds"),
+    [
+        pytest.param("waited", (2, 3, 2, 5, 2, 1, 4, 2, 3), [], id="pauses that show nothing"),
+        pytest.param(SCREEN, (2, 3, 2, 5, 2, 1, 4, 2, 3), ["waiting"], id="pauses that show one screen"),
+        pytest.param(SCREEN, (2, 3) * 15, ["stale_wait"], id="without end"),
+        pytest.param(f'{SCREEN} dialog "Sign in again" [OK]', (2, 3, 4, 2, 5), ["identical"], id="before a dialog"),
+    ],
+)
+def test_pauses_that_show_what_has_become_of_the_world(output: str, seconds: tuple[int, ...], kinds: list[str]) -> None:
+    run = Session().user()
+    for number in seconds:
+        run.call("wait", {"seconds": number}, output)
+    assert run.kinds() == kinds
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "kind"),
+    [
+        ("sleep 5; curl -sf localhost:8080/health", "!", "waiting"),
+        ("sleep 2 && nc -z db 5432", "!", "waiting"),
+        ("sleep 20; ping -c1 nas | tail -2", "!1 packets transmitted, 0 received, 100% packet loss", "waiting"),
+        (
+            "sleep 30; apt-get install -y jq",
+            "!E: Could not get lock /var/lib/dpkg/lock. It is held by process 7",
+            "waiting",
+        ),
+        ("sleep 5; curl -sf localhost:8080/health", "!curl: (22) The requested URL returned error: 404", "identical"),
+        ("sleep 5; make check", "!error: no rule to make target", "identical"),
+        ("sleep 5; ./run.sh", "!", "identical"),
+    ],
+)
+def test_commands_that_sleep_and_fail(command: str, output: str, kind: str) -> None:
+    (found,) = Session().user().sh(command, output, times=8).kinds()
+    assert (found == "waiting") == (kind == "waiting")
+
+
+@pytest.mark.parametrize(
+    ("request_", "kind"), [("Check the run every ten seconds.", "waiting"), ("Check it.", "stale_wait")]
+)
+def test_a_person_who_asks_to_keep_looking_has_patience(request_: str, kind: str) -> None:
+    run = Session().user(request_)
+    assert run.call("get_run_status", {"id": 4}, "in progress", times=28).write("a", "b").kinds() == [kind]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "names"),
+    [
+        ('"idle_for_seconds": 3', '"idle_for_seconds": 17', ("duration",)),
+        ('"queued_seconds": 3', '"queued_seconds": 9', ("duration",)),
+        ('"age": 30', '"age": 31', None),
+        ('"pending": 3', '"pending": 4', None),
+        ("Asked. (5 tool uses, 11.9k tokens)", "Asked. (8 tool uses, 9.2k tokens)", ("counter",)),
+        ("Found 5 tools", "Found 8 tools", None),
+    ],
+)
+def test_what_counts_up_by_itself_is_noise(one: str, other: str, names: tuple[str, ...] | None) -> None:
+    assert same_but_for_noise(one, other) == names

@@ -4,7 +4,8 @@ A guard that is not built in is code that nobody here wrote. It gets copies of t
 seen by no other guard, by no report and not by hindsight. Whatever it raises, ``SystemExit`` too, becomes a
 :class:`GuardError` that names the fault, and so does a decision that is none; a guard that runs longer than it may is
 interrupted. Only an interrupt of the user goes through. What Python cannot contain, an end of the whole process
-(``os._exit``), is noticed by whoever waits for the process, see :mod:`loopaudit.audit.isolate`.
+(``os._exit``) or a guard that nothing interrupts, is noticed by whoever waits for the process: where a process is a
+worker, it says in which guard it is (:mod:`loopaudit.audit.whereabouts`).
 
 Built-in guards are used as they are: this costs a copy of every call.
 """
@@ -13,15 +14,17 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from copy import copy, deepcopy
 from dataclasses import replace
+from math import inf
 from types import FrameType
 from typing import Any, Final
 
 import orjson
 
+from loopaudit.audit.whereabouts import LABEL, Whereabouts
 from loopaudit.core import interrupt
 from loopaudit.core.errors import UsageError
 from loopaudit.core.events import VALUE, Batch, Boundary, Call, Turn
@@ -30,6 +33,17 @@ from loopaudit.policies.contract import Context, Guard, Selected
 
 REPEAT: Final = 0.1
 """Seconds after which a guard is interrupted again that went on when its time was up."""
+
+PATIENCE: Final = 10 * REPEAT
+"""Seconds for which it is interrupted; then a worker is ended that still runs it."""
+
+_whereabouts: Whereabouts | None = None
+
+
+def report_to(whereabouts: Whereabouts | None) -> None:
+    """Whom this process tells from now on which foreign guard it runs: its parent, if it is a worker."""
+    global _whereabouts  # noqa: PLW0603
+    _whereabouts = whereabouts
 
 
 class GuardError(Exception):
@@ -56,7 +70,7 @@ class TimeLimit:
                 hint="it needs the alarm signal, which only POSIX systems have, and only in the main thread",
             )
         self.seconds = seconds
-        self._left = seconds
+        self.left = seconds
         self._is_running = False
 
     @contextmanager
@@ -68,7 +82,7 @@ class TimeLimit:
         """
         before = signal.signal(signal.SIGALRM, self._time_up)
         self._is_running = True
-        signal.setitimer(signal.ITIMER_REAL, max(self._left, 1e-6), REPEAT)
+        signal.setitimer(signal.ITIMER_REAL, max(self.left, 1e-6), REPEAT)
         try:
             try:
                 yield
@@ -76,7 +90,7 @@ class TimeLimit:
                 self._is_running = False
         finally:
             self._is_running = False
-            self._left = signal.setitimer(signal.ITIMER_REAL, 0)[0]
+            self.left = signal.setitimer(signal.ITIMER_REAL, 0)[0]
             signal.signal(signal.SIGALRM, before)
 
     def _time_up(self, signum: int, frame: FrameType | None) -> None:
@@ -91,7 +105,10 @@ def _is_containing(frame: FrameType | None) -> bool:
     code = None if frame is None else frame.f_code
     return code is not None and (
         code.co_filename == contextmanager.__code__.co_filename
-        or (code.co_filename == _is_containing.__code__.co_filename and code.co_name in ("running", "_contained"))
+        or (
+            code.co_filename == _is_containing.__code__.co_filename
+            and code.co_name in ("running", "_running", "_contained")
+        )
     )
 
 
@@ -106,49 +123,83 @@ class ContainedGuard(Guard):
 
     def __init__(self, selected: Selected, context: Context, limit: TimeLimit | None) -> None:
         self._limit = limit
+        self._label = selected.label.encode("utf-8", "replace")[:LABEL]
+        self._line = 0
         private = replace(context, schemas=_PrivateSchemas(context.schemas))
         with self._contained("could not start"):
             self._guard = selected.policy.start(selected.params, private)
 
     def turn(self, turn: Turn) -> None:
         """Hand a copy of the turn on."""
+        self._line = turn.line
         with self._contained("failed at a new turn"):
             self._guard.turn(copy(turn))
 
     def boundary(self, boundary: Boundary) -> None:
         """Hand a copy of the boundary on."""
+        self._line = boundary.line
         with self._contained("failed at a boundary"):
             self._guard.boundary(copy(boundary))
 
     def judge(self, batch: Batch) -> Iterable[Decision]:
         """What the guard decides on a copy of the batch, checked."""
+        self._line = batch.line
         with self._contained("failed"):
-            decisions = list(self._guard.judge(private_batch(batch)))
-        for decision in decisions:
-            check(decision, len(batch.calls))
-        return decisions
+            return [plain(decision, len(batch.calls)) for decision in self._guard.judge(private_batch(batch))]
 
     def message(self, policy_message: Any, decision: Decision) -> str:
         """What the policy's ``message`` says of a decision."""
         with self._contained("failed to word its message"):
             message = policy_message(copy(decision))
-        if not isinstance(message, str):
-            raise GuardError(f"its message is no text: {_shown(message)}")
-        return message
+            if not isinstance(message, str):
+                raise GuardError(f"its message is no text: {_shown(message)}")
+            return str.__str__(message)
 
     @contextmanager
     def _contained(self, what: str) -> Iterator[None]:
-        running: AbstractContextManager[None] = nullcontext() if self._limit is None else self._limit.running()
         try:
-            with running:
+            with self._running():
                 yield
+        except GuardError:
+            raise
         except _TimeUp:
-            assert self._limit is not None
-            raise GuardError(f"did not return within {self._limit.seconds:g} seconds of --policy-timeout") from None
+            raise self._too_late() from None
         except BaseException as error:  # a guard may raise anything, SystemExit and GeneratorExit too
             if isinstance(error, KeyboardInterrupt) and interrupt.is_by_user():
                 raise
-            raise GuardError(f"{what}: {type(error).__name__}: {_words(error)}") from error
+            raise GuardError(f"{what}: {self._words(error)}") from None
+
+    @contextmanager
+    def _running(self) -> Iterator[None]:
+        """Foreign code runs, in the time that is left to it, and the parent knows."""
+        limit, whereabouts = self._limit, _whereabouts
+        if whereabouts is not None:
+            whereabouts.enter(self._label, self._line, inf if limit is None else max(limit.left, 0) + PATIENCE)
+        try:
+            with nullcontext() if limit is None else limit.running():
+                yield
+        finally:
+            if whereabouts is not None:
+                whereabouts.leave()
+
+    def _too_late(self) -> GuardError:
+        assert self._limit is not None
+        return GuardError(too_late(self._limit.seconds))
+
+    def _words(self, error: BaseException) -> str:
+        """What an error says. It may be of a class of the guard's own that cannot even say that, or never ends."""
+        try:
+            with self._running():
+                return f"{type(error).__name__}: {str.__str__(str(error))}"
+        except _TimeUp:
+            raise self._too_late() from None
+        except BaseException:  # noqa: BLE001 - see above
+            return f"{type.__dict__['__name__'].__get__(type(error))}: (an error without words)"
+
+
+def too_late(seconds: float) -> str:
+    """What is reported of a guard whose time was up."""
+    return f"did not return within {seconds:g} seconds of --policy-timeout"
 
 
 def private_batch(batch: Batch) -> Batch:
@@ -194,43 +245,47 @@ _TYPES: Final[Mapping[str, type]] = {
 }
 
 
-def check(decision: object, calls: int) -> None:
-    """Check what a foreign guard returned about a batch of so many calls.
+_PLAIN: Final[Mapping[type, Callable[[Any], Any]]] = {str: str.__str__, int: int.__int__}
+"""From a value of a subclass to that of the type itself, by no method that the subclass may have."""
+
+
+def plain(decision: object, calls: int) -> Decision:
+    """What a foreign guard returned about a batch of so many calls, if it is a decision.
+
+    It is a copy without the guard's own classes, whose methods would run later on, when nothing contains them.
 
     Raises:
         GuardError: it is no decision, or a value in it is of a wrong type or out of its bounds.
     """
     if not isinstance(decision, Decision):
         raise GuardError(f"returned {_shown(decision)}, which is no Decision")
-    if not isinstance(decision.action, Action):
-        raise GuardError(f"decided on the action {_shown(decision.action)}, which is no Action")
+    action = decision.action
+    if type(action) is not Action:
+        raise GuardError(f"decided on the action {_shown(action)}, which is no Action")
+    values: dict[str, Any] = {}
     for name, kind in _TYPES.items():
         value = getattr(decision, name)
         if not isinstance(value, kind) or isinstance(value, bool):
             raise GuardError(f"gave its decision {name}={_shown(value)}, which is no {kind.__name__}")
-    if not -1 <= decision.position < max(calls, 1) or (decision.position >= 0 and not calls):
-        raise GuardError(f"decided on the call at position {decision.position} of a batch of {calls}")
-    if decision.count < 0 or decision.skipped < 0:
-        raise GuardError(f"counted {min(decision.count, decision.skipped)} in its decision")
-    if decision.details is not None:
-        if not isinstance(decision.details, dict):
-            raise GuardError(f"gave its decision details={_shown(decision.details)}, which is no dict")
+        values[name] = _PLAIN[kind](value)
+    found = Decision(action, **values)
+    if not -1 <= found.position < max(calls, 1) or (found.position >= 0 and not calls):
+        raise GuardError(f"decided on the call at position {found.position} of a batch of {calls}")
+    if found.count < 0 or found.skipped < 0:
+        raise GuardError(f"counted {min(found.count, found.skipped)} in its decision")
+    details = decision.details
+    if details is not None:
+        if not isinstance(details, dict):
+            raise GuardError(f"gave its decision details={_shown(details)}, which is no dict")
         try:
-            orjson.dumps(decision.details)
-        except TypeError as error:
+            found.details = orjson.loads(orjson.dumps(details))
+        except (TypeError, ValueError) as error:
             raise GuardError(f"gave details that are no JSON: {error}") from error
-
-
-def _words(error: BaseException) -> str:
-    """What an error says; it may be of a class of the guard's own that cannot even say that."""
-    try:
-        return str(error)
-    except BaseException:  # noqa: BLE001 - see above
-        return "(an error without words)"
+    return found
 
 
 def _shown(value: object) -> str:
-    """A value as it is named in a message; its own ``repr`` is foreign code, too."""
-    if isinstance(value, (str, int, float, bool, type(None))):
+    """A value as it is named in a message."""
+    if type(value) in (str, int, float, bool, type(None)):
         return repr(value)[:80]
     return f"a {type(value).__name__}"

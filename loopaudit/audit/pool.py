@@ -8,6 +8,9 @@ A worker may be killed at any moment, by the system for want of memory or by a g
 with others, as those of ``concurrent.futures`` do, which then may wait for ever: each has a pipe of its own, which ends
 with it. What its task held is then tried again one input at a time, so that only the input that kills its worker is
 lost, and reported.
+
+Workers that run foreign guards are watched (:mod:`loopaudit.audit.whereabouts`): one that stays in a guard for too long
+is killed here, and of one that ended it is known in which guard it was.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
@@ -22,8 +26,10 @@ from multiprocessing.context import SpawnProcess
 from threading import Thread
 from typing import Any, Final, Protocol, TypeVar
 
+from loopaudit.audit.contained import report_to
 from loopaudit.audit.inputs.model import Input
 from loopaudit.audit.session import FileAudit
+from loopaudit.audit.whereabouts import Inside, Whereabouts
 from loopaudit.config import policy_files  # noqa: F401 - says how foreign policies are pickled
 from loopaudit.core import interrupt
 from loopaudit.core.errors import ExitCode
@@ -55,9 +61,13 @@ TASK_BYTES: Final = 8 << 20
 """Input of one task, about; a task per small file would cost 40 % more."""
 
 
-def processes(jobs: int) -> Engine:
-    """The engine that works with ``jobs`` processes on this machine."""
-    return partial(work_on, jobs=jobs)
+LOOK: Final = 0.2
+"""Seconds between two looks at where watched workers are."""
+
+
+def processes(jobs: int, *, watched: bool = False) -> Engine:
+    """The engine that works with ``jobs`` processes on this machine; ``watched`` where they run foreign guards."""
+    return partial(work_on, jobs=jobs, watched=watched)
 
 
 def work_on(
@@ -67,6 +77,7 @@ def work_on(
     on_done: Callable[[Input, T], None] | None = None,
     *,
     jobs: int,
+    watched: bool = False,
 ) -> list[T]:
     """Do ``work`` on each input with ``jobs`` processes, as :class:`Engine` says."""
     done: dict[int, T] = {}
@@ -77,13 +88,49 @@ def work_on(
             if on_done is not None:
                 on_done(inputs[index], result)
 
-    _run(tasks_of(inputs), inputs, work, jobs, finished)
-    # Each of what a worker did not get done, in one of its own.
+    lost = _run(tasks_of(inputs), inputs, work, jobs, watched, finished)
+    # Each of what a worker did not get done, in one of its own, unless it was alone already and a guard is to blame.
     for index in [i for i in range(len(inputs)) if i not in done]:
-        _run([[index]], inputs, work, 1, finished)
+        inside = lost.get((index,))
+        if inside is None:
+            inside = _run([(index,)], inputs, work, 1, watched, finished).get((index,))
         if index not in done:
-            finished([index], [failed(inputs[index], killed(inputs[index]))])
+            finished([index], [failed(inputs[index], killed(inputs[index], inside))])
     return [done[index] for index in range(len(inputs))]
+
+
+@dataclass(frozen=True, slots=True)
+class _Worker:
+    """A process, our end of its pipe, and where it is, if it is watched."""
+
+    link: Connection
+    process: SpawnProcess
+    whereabouts: Whereabouts | None
+
+    def is_overdue(self) -> bool:
+        """Whether it is in a guard for longer than it may be."""
+        inside = None if self.whereabouts is None else self.whereabouts.inside()
+        return inside is not None and inside.is_overdue
+
+    def outcome(self) -> Any:
+        """What it sent; ``None`` where it has ended."""
+        try:
+            return self.link.recv() if self.link.poll() else None
+        except (EOFError, OSError):  # also in the middle of what it sent
+            return None
+
+    def end(self) -> Inside | None:
+        """End it, and tell in which guard it was."""
+        self.link.close()
+        if self.process.pid is not None:
+            inside = None if self.whereabouts is None else self.whereabouts.inside()
+            self.process.kill()
+            self.process.join()
+        else:
+            inside = None
+        if self.whereabouts is not None:
+            self.whereabouts.close()
+        return inside
 
 
 def _run(
@@ -91,53 +138,54 @@ def _run(
     inputs: Sequence[Input],
     work: Callable[[Input], T],
     jobs: int,
+    watched: bool,
     finished: Callable[[Sequence[int], Sequence[T]], None],
-) -> None:
-    """Run tasks until all are done, but for those whose worker ended."""
+) -> dict[tuple[int, ...], Inside | None]:
+    """Run tasks until all are done, but for those whose worker ended; these, each with the guard it was in."""
     waiting = list(reversed(tasks))
-    running: dict[Connection, tuple[SpawnProcess, Sequence[int]]] = {}
-    idle: list[tuple[Connection, SpawnProcess]] = []
+    running: dict[_Worker, Sequence[int]] = {}
+    idle: list[_Worker] = []
+    lost: dict[tuple[int, ...], Inside | None] = {}
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
-                link, process = idle.pop() if idle else _started(work)
-                task = waiting.pop()
-                running[link] = process, task
-                _hand(link, [inputs[i] for i in task])
+                worker = idle.pop() if idle else _started(work, watched)
+                running[worker] = task = waiting.pop()
+                _hand(worker.link, [inputs[i] for i in task])
             # What a guard has started may hold the pipe open for longer than its worker lives.
-            wait([*running, *(process.sentinel for process, _ in running.values() if process.pid is not None)])
-            for link, (process, task) in list(running.items()):
-                if not link.poll() and process.is_alive():
+            sentinels = [worker.process.sentinel for worker in running if worker.process.pid is not None]
+            wait([*[worker.link for worker in running], *sentinels], LOOK if watched else None)
+            for worker, task in list(running.items()):
+                if not worker.link.poll() and worker.process.is_alive() and not worker.is_overdue():
                     continue
-                del running[link]
-                try:
-                    outcome = link.recv() if link.poll() else None
-                except (EOFError, OSError):  # also in the middle of what it sent
-                    outcome = None
+                del running[worker]
+                outcome = worker.outcome()
                 if outcome is None:
-                    _end(link, process)
+                    lost[tuple(task)] = worker.end()
                     continue
-                idle.append((link, process))
+                idle.append(worker)
                 if isinstance(outcome, BaseException):
                     raise outcome
                 finished(task, outcome)
     finally:
-        for link, process in [*idle, *((link, process) for link, (process, _) in running.items())]:
-            _end(link, process)
+        for worker in [*idle, *running]:
+            worker.end()
+    return lost
 
 
-def _started(work: Callable[[Input], T]) -> tuple[Connection, SpawnProcess]:
-    """A new worker, and our end of its pipe; where it ends before it has started, the pipe is at its end, too."""
+def _started(work: Callable[[Input], T], watched: bool) -> _Worker:
+    """A new worker; where it ends before it has started, its pipe is at its end, too."""
     context = get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=_worker, args=(theirs, work))
+    whereabouts = Whereabouts.new() if watched else None
+    process = context.Process(target=_worker, args=(theirs, work, None if whereabouts is None else whereabouts.path))
     try:
         process.start()
     except BrokenPipeError:
         pass
     finally:
         theirs.close()
-    return ours, process
+    return _Worker(ours, process, whereabouts)
 
 
 def _hand(link: Connection, inputs: Sequence[Input]) -> None:
@@ -146,18 +194,15 @@ def _hand(link: Connection, inputs: Sequence[Input]) -> None:
         link.send(inputs)
 
 
-def _end(link: Connection, process: SpawnProcess) -> None:
-    link.close()
-    if process.pid is not None:
-        process.kill()
-        process.join()
-
-
-def _worker(link: Connection, work: Callable[[Input], Any]) -> None:
+def _worker(link: Connection, work: Callable[[Input], Any], whereabouts: str | None) -> None:
     """Do tasks until the pipe is closed; the answer to each is a list of results, or the exception that ended it."""
     # A guard that never returns must not outlive a run that was killed.
     Thread(target=_end_with_parent, daemon=True).start()
     interrupt.listen()
+    if whereabouts is not None:
+        report_to(Whereabouts.of_parent(whereabouts))
+        with suppress(OSError):
+            os.dup2(2, 1)  # standard output is the report's, whatever a guard prints
     try:
         while True:
             inputs = link.recv()
@@ -190,8 +235,8 @@ def tasks_of(inputs: Sequence[Input]) -> list[list[int]]:
     return tasks
 
 
-def killed(item: Input) -> FileAudit:
-    """The result of an input that took its process with it."""
+def killed(item: Input, inside: Inside | None = None) -> FileAudit:
+    """The result of an input that took its process with it, which was ``inside`` a guard."""
     message = f"{item.name}: the process that read it was killed"
     hint = "out of memory? try it alone with --jobs 1"
-    return FileAudit(failure=FileProblem(item.name, message, hint, ExitCode.INTERNAL), killed=True)
+    return FileAudit(failure=FileProblem(item.name, message, hint, ExitCode.INTERNAL), killed=True, inside=inside)

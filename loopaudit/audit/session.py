@@ -16,6 +16,7 @@ from typing import Final
 
 from loopaudit.audit.engine import MAX_AGENTS, Observer, Replay
 from loopaudit.audit.observers import Bookkeeper, RecordedGuards
+from loopaudit.audit.whereabouts import Inside
 from loopaudit.config.options import Options
 from loopaudit.core import log, text
 from loopaudit.core.counts import Totals
@@ -37,7 +38,7 @@ class FileAudit:
     """What one input gave: its conversations, or why it gave none.
 
     ``ignored`` is set for a file of a directory that is no transcript, ``ignored_rows`` counts
-    such rows of a table in a directory. ``killed`` is set where its process ended on the way.
+    such rows of a table in a directory. ``killed`` is set where its process ended on the way, ``inside`` a guard.
     """
 
     transcripts: list[TranscriptResult] = field(default_factory=list)
@@ -45,6 +46,7 @@ class FileAudit:
     ignored: str | None = None
     ignored_rows: int = 0
     killed: bool = False
+    inside: Inside | None = None
 
 
 CROWDED: Final = (

@@ -55,7 +55,7 @@ class Workers:
     def engine_for(self, inputs: Sequence[Input], *, apart: bool = False) -> Engine | None:
         """What works on the inputs beside this process; ``None`` if this process does it all.
 
-        ``apart`` asks for another process even for a single input: the work may end it.
+        ``apart`` asks for another process even for a single input, which is watched: the work may end it, or not end.
 
         Raises:
             UsageError: another engine than this machine's processes is to read standard input.
@@ -74,7 +74,7 @@ class Workers:
             return None
         from loopaudit.audit.pool import processes  # brings in multiprocessing
 
-        return processes(jobs)
+        return processes(jobs, watched=apart)
 
 
 ONE_PROCESS: Final = Workers()

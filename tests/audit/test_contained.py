@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -22,12 +24,12 @@ from loopaudit.config.options import Options
 from loopaudit.config.policy_files import policies_from
 from loopaudit.config.selection import select
 from loopaudit.core import interrupt
-from tests.places import SAMPLES
+from tests.places import ROOT, SAMPLES
 
 LOOP = SAMPLES / "invoices-same-grep.jsonl"
 
 GUARD = """
-import os, sys, time
+import os, signal, sys, time
 from loopaudit import Action, Context, Decision, Guard, Origin, Params, Policy
 
 
@@ -64,10 +66,12 @@ def guard(tmp_path: Path, **parts: str) -> Path:
     return path
 
 
-def replay(*arguments: object, stdin: bytes | None = None) -> tuple[int, dict[str, Any], str]:
+def replay(
+    *arguments: object, stdin: bytes | None = None, env: dict[str, str] | None = None
+) -> tuple[int, dict[str, Any], str]:
     """Exit code, JSON report and standard error of the real program."""
     command = [sys.executable, "-m", "loopaudit", "replay", *map(str, arguments), "-r", "json"]
-    done = subprocess.run(command, input=stdin, capture_output=True, timeout=120, check=False)
+    done = subprocess.run(command, input=stdin, capture_output=True, timeout=120, check=False, env=env)
     return done.returncode, json.loads(done.stdout), done.stderr.decode()
 
 
@@ -119,7 +123,7 @@ def test_an_end_of_the_process_is_noticed(tmp_path: Path, ending: str, piped: bo
     code, report, _ = replay(name, "--policy-file", file, "-p", "atomcode", stdin=stdin)
     assert code == 5
     found = statuses(report)
-    assert found["bad"] == ("crashed", "crashed: ended the process that replayed this input")
+    assert found["bad"] == ("crashed", "crashed at line 2: ended the process that replayed this input")
     assert found["atomcode"][0] == "evaluated"
     assert report["transcripts"][0]["path"].endswith("<stdin>" if piped else LOOP.name)
 
@@ -172,6 +176,27 @@ def test_a_decision_that_is_none_is_its_fault(tmp_path: Path, wrong: str) -> Non
     assert WRONG[wrong] in result.reasons[0] and "at line " in result.reasons[0]
 
 
+TEXT = "type('Text', (str,), {'__str__': lambda s: 1 / 0, '__repr__': lambda s: 1 / 0, '__format__': lambda *a: 1 / 0})"
+
+
+def test_nothing_of_its_own_classes_is_left_in_what_it_decides(tmp_path: Path) -> None:
+    """Their methods would run in reports, where nothing contains them."""
+    own = "type('Own', (Decision,), {})"
+    judge = (
+        f"T = {TEXT}; N = type('N', (int,), {{'__lt__': lambda *a: 1 / 0}})\n        "
+        "if not batch.calls: return []\n        "
+        f"return [{own}(Action.BLOCK, T('r'), N(0), N(3), T('no'), T('t'), details={{'a': T('b')}})]"
+    )
+    (policy,) = policies_from([guard(tmp_path, judge=judge, message=f"return {TEXT}('stop')")]).values()
+    (result,) = loopaudit.replay(LOOP, policies=[policy]).transcripts[0].policies
+    assert result.status == "evaluated"
+    finding = result.findings[0]
+    assert [type(v) for v in (finding.rule, finding.count, finding.tool, finding.message)] == [str, int, str, str]
+    assert (finding.rule, finding.count, finding.message) == ("r", 3, "stop")
+    assert finding.details == {"a": "b"}
+    assert finding.details is not None and type(finding.details["a"]) is str
+
+
 def test_a_message_that_is_no_text_is_its_fault(tmp_path: Path) -> None:
     (policy,) = policies_from([guard(tmp_path, judge=BLOCK, message="return b'no'")]).values()
     (result,) = loopaudit.replay(LOOP, policies=[policy]).transcripts[0].policies
@@ -196,6 +221,52 @@ def test_one_that_never_returns_is_ended(tmp_path: Path, hang: str, place: str) 
     found = statuses(report)
     assert found["bad"][0] == "crashed" and "within 0.3 seconds" in found["bad"][1]
     assert found["koda"][0] == "evaluated"
+
+
+STUBBORN = {
+    "catches everything": "exec('while 1:\\n try: time.sleep(9)\\n except: pass')",
+    "blocks the alarm": "signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM}); time.sleep(3600)",
+    "takes the alarm away": "signal.setitimer(signal.ITIMER_REAL, 0); time.sleep(3600)",
+    "stops its process": "os.kill(os.getpid(), signal.SIGSTOP)",
+    "has an error that never ends": "raise type('E', (Exception,), {'__str__': lambda self: "
+    "signal.setitimer(signal.ITIMER_REAL, 0) and time.sleep(3600)})",
+}
+
+
+def installed(folder: Path, file: Path) -> dict[str, str]:
+    """The environment in which a guard is offered by an installed package."""
+    shutil.copy(file, folder / "loopaudit_bad.py")
+    info = folder / "loopaudit_bad-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: loopaudit-bad\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[loopaudit.policies]\nbad = loopaudit_bad:POLICY\n")
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)])}
+
+
+@pytest.mark.slow  # starts the program and its workers
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs the alarm signal of POSIX")
+@pytest.mark.parametrize("hang", STUBBORN)
+def test_one_that_nothing_interrupts_is_ended_too(tmp_path: Path, hang: str) -> None:
+    number = list(STUBBORN).index(hang)
+    file = guard(tmp_path, judge=STUBBORN[hang])
+    named = ["-p", "bad"] if number % 2 else ["--policy-file", file]
+    code, report, _ = replay(
+        LOOP, *named, "-p", "atomcode", "--policy-timeout", "0.3", "--jobs", 1 + number % 2,
+        env=installed(tmp_path, file) if number % 2 else None,
+    )  # fmt: skip
+    assert code == 5
+    reason = "crashed at line 2: did not return within 0.3 seconds of --policy-timeout, and could not be interrupted"
+    assert statuses(report)["bad"] == ("crashed", reason)
+    (atomcode,) = [p for p in report["transcripts"][0]["policies"] if p["label"] == "atomcode"]
+    assert atomcode["status"] == "evaluated" and atomcode["findings"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_what_it_prints_and_its_copies_of_the_process_are_not_in_the_report(tmp_path: Path) -> None:
+    file = guard(tmp_path, judge="os.fork(); print('no {'); os.write(1, b'JSON'); return []")
+    code, report, error = replay(LOOP, "--policy-file", file, "-p", "koda")
+    assert code == 0 and statuses(report)["bad"][0] == statuses(report)["koda"][0] == "evaluated"
+    assert "JSON" in error
 
 
 @contextmanager

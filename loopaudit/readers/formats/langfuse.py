@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from loopaudit.core.events import Usage, seconds
+from loopaudit.core.events import Usage
 from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.chat.message import from_text
@@ -128,9 +128,8 @@ def _span(record: dict[str, Any], session: str | None, emit: Emitter) -> Span | 
     span = Span(own or f"line {emit.line}: {id(record)}", str(_either(record, "traceId", "trace_id") or ""), emit.line)
     span.parent = string(_either(record, "parentObservationId", "parent_observation_id"))
     span.conversation = session or string(_either(record, "sessionId", "session_id"))
-    span.at = instant(_either(record, "startTime", "start_time"))
-    span.ended = instant(_either(record, "endTime", "end_time"))
-    span.start, span.end = seconds(span.at), seconds(span.ended)
+    span.at, span.start = instant(_either(record, "startTime", "start_time"))
+    span.ended, span.end = instant(_either(record, "endTime", "end_time"))
     if span.start is None:
         lost("an observation without a time")
     level = string(record.get("level"))

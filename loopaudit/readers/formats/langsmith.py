@@ -113,11 +113,12 @@ def _span(run: Mapping[str, Any], emit: Emitter) -> Span | None:
         str(run["id"]), string(run.get("trace_id")) or (steps[0][8] if steps else ""), emit.line, KINDS[kind.lower()]
     )
     span.parent = string(run.get("parent_run_id")) or (steps[-2][8] if len(steps) > 1 else None)
-    span.at, span.ended = instant(run.get("start_time")), instant(run.get("end_time"))
+    span.at, span.start = instant(run.get("start_time"))
+    span.ended, span.end = instant(run.get("end_time"))
     if span.at is None and steps:
         year, month, day, hour, minute, second, part = steps[-1].groups()[:7]
         span.at = f"{year}-{month}-{day}T{hour}:{minute}:{second}.{part}+00:00"
-    span.start, span.end = seconds(span.at), seconds(span.ended)
+        span.start = seconds(span.at)
     if span.start is None:
         malformed(emit, "a run without a time")
     extra = mapping(from_text(run.get("extra")))

@@ -22,14 +22,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from loopaudit.core.events import seconds
 from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.fields import items, malformed, mapping, not_a_record, string, unknown_record
 from loopaudit.readers.kit.traces.attributes import fill, kind_of_span
 from loopaudit.readers.kit.traces.emit import emit_spans
 from loopaudit.readers.kit.traces.facts import pick, text_of
-from loopaudit.readers.kit.traces.spans import ABSENT, Span, instant
+from loopaudit.readers.kit.traces.spans import Span, instant
 from loopaudit.readers.kit.whole import samples, values
 from loopaudit.readers.probe import Probe
 from loopaudit.readers.source import Source
@@ -62,6 +61,9 @@ def _is_span(value: Any) -> bool:
 
 def _ids(span: Mapping[str, Any]) -> tuple[str | None, str | None]:
     """The ids of a span and of its trace."""
+    own, trace = span.get("spanId"), span.get("traceId")
+    if isinstance(own, str) and own and isinstance(trace, str) and trace:
+        return own, trace
     own, trace = text_of(span, _OWN), text_of(span, _TRACES)
     if own is None or trace is None:
         context = mapping(span.get("context")) or mapping(span.get("spanContext")) or mapping(span.get("span_context"))
@@ -131,8 +133,8 @@ def _span(record: Mapping[str, Any], emit: Emitter) -> Span | None:
     if parent is not None and not isinstance(parent, str):
         lost("a span whose parent is no id")
     span.parent = string(parent)
-    span.at, span.ended = _time(record, _STARTS), _time(record, _ENDS)
-    span.start, span.end = seconds(span.at), seconds(span.ended)
+    span.at, span.start = instant(pick(record, _STARTS))
+    span.ended, span.end = instant(pick(record, _ENDS))
     if span.start is None:
         lost("a span without a time")
     attributes = _attributes(record.get("attributes"), lost)
@@ -151,11 +153,6 @@ def _span(record: Mapping[str, Any], emit: Emitter) -> Span | None:
 
 _STARTS: Final = ("startTimeUnixNano", "start_time_unix_nano", "start_time", "startTime")
 _ENDS: Final = ("endTimeUnixNano", "end_time_unix_nano", "end_time", "endTime")
-
-
-def _time(record: Mapping[str, Any], names: tuple[str, ...]) -> str | float | None:
-    recorded = pick(record, names)
-    return None if recorded is ABSENT else instant(recorded)
 
 
 def _end(span: Span, record: Mapping[str, Any], events: list[Any], lost: Callable[[str], None]) -> None:
@@ -197,13 +194,16 @@ def _attributes(value: Any, lost: Callable[[str], None]) -> dict[str, Any]:
         return {}
     found = {}
     for entry in value:
-        if isinstance(entry, dict):
-            key, typed = entry.get("key"), entry.get("value")
-            if isinstance(key, str) and isinstance(typed, dict):
-                text = typed.get("stringValue")  # what most are
-                found[key] = text if isinstance(text, str) else _typed(typed, lost)
-                continue
-        lost("an attribute without a key or value")
+        # A trace is nearly nothing but attributes, and most of them are texts.
+        try:
+            key, typed = entry["key"], entry["value"]
+            text = typed.get("stringValue")
+        except (TypeError, KeyError, AttributeError):
+            key = typed = text = None
+        if type(key) is not str:
+            lost("an attribute without a key or value")
+        else:
+            found[key] = text if type(text) is str else _typed(typed, lost)
     return found
 
 

@@ -16,7 +16,7 @@ an agent brings along, only what stands behind the last answer is new.
 
 from __future__ import annotations
 
-from collections import Counter
+from itertools import chain
 
 from loopaudit.core.events import Call, content_text
 from loopaudit.core.tools import declared_schemas
@@ -46,8 +46,10 @@ class _Reading:
         self._place = self._matching.place
         self._users: dict[str, dict[str, int]] = {}
         """How often each agent was given each user message."""
-        self._asked = Counter(r.asked.id for requests in self._matching.requests.values() for r in requests)
+        self._asked: dict[str | None, int] = {}
         """How many calls have an id."""
+        for request in chain.from_iterable(self._matching.requests.values()):
+            self._asked[request.asked.id] = self._asked.get(request.asked.id, 0) + 1
         self._running: set[int] = set()
         """Numbers of the calls that have a tool span."""
         self._known = {span.call_id for span in self._spans if span.kind == "tool"}
@@ -148,7 +150,7 @@ class _Reading:
         """A result in an input: of an open call that no tool span ran."""
         if answer.call is not None:
             # Where ids are used again, what stands further back may be the result of an earlier call.
-            is_sure = is_new or self._asked[answer.call] == 1
+            is_sure = is_new or self._asked.get(answer.call) == 1
             waiting = self._pairing.open(answer.call) if is_sure else []
         else:
             waiting = [c for c in self._pairing.waiting() if answer.name in (None, c.name)] if is_new else []

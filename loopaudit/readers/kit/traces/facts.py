@@ -58,7 +58,7 @@ def numbered(attributes: Mapping[str, Any], prefix: str, names: str) -> Any:
 def _lists(tree: dict[str, Any]) -> Any:
     """A tree whose numbered members are lists again."""
     inner = {name: _lists(value) if isinstance(value, dict) else value for name, value in tree.items()}
-    if inner and all(name.isdecimal() for name in inner):
+    if inner and all(map(str.isdecimal, inner)):
         return [inner[name] for name in sorted(inner, key=int)]
     return inner
 

@@ -81,7 +81,6 @@ def _walk(value: Any, speaker: Speaker, found: list[SpanMessage], depth: int) ->
 
 def _several(value: list[Any], speaker: Speaker, found: list[SpanMessage], depth: int) -> None:
     together: SpanMessage | None = None
-    are_texts = not any(isinstance(entry, (dict, list)) for entry in value)
     for entry in value:
         decoded = from_text(entry) if isinstance(entry, str) else entry
         if isinstance(decoded, dict) and depth < MAX_DEPTH and _AROUND_MESSAGES.isdisjoint(decoded):
@@ -98,10 +97,17 @@ def _several(value: list[Any], speaker: Speaker, found: list[SpanMessage], depth
             take_part(decoded, together.content)
         else:
             together = None
-            if decoded != [] and (isinstance(decoded, (dict, list)) or (are_texts and isinstance(decoded, str))):
+            if decoded != [] and (
+                isinstance(decoded, (dict, list)) or (isinstance(decoded, str) and _are_plain(value))
+            ):
                 _walk(decoded, speaker, found, depth + 1)
             else:
                 found.append(SpanMessage(speaker, Content(lost=["a message that is no object"])))
+
+
+def _are_plain(value: list[Any]) -> bool:
+    """Whether nothing in a list is an object or a list."""
+    return not any(isinstance(entry, (dict, list)) for entry in value)
 
 
 def _object(value: dict[str, Any], speaker: Speaker, found: list[SpanMessage], depth: int) -> None:

@@ -32,7 +32,10 @@ _CALL_IDS: Final = ("call_id", "toolCallId", "tool_call_id", "toolUseId", "id")
 _NAMES: Final = ("name", "toolName", "tool_name")
 _ARGUMENTS: Final = ("arguments", "input", "args")
 _OUTPUTS: Final = ("response", "result", "output", "content")
-_GEMINI: Final = ("functionCall", "function_call", "functionResponse", "function_response", "toolUse", "toolResult")
+_UNTYPED: Final = frozenset(
+    "functionCall function_call functionResponse function_response toolUse toolResult toolCallId".split()
+)
+"""Members of parts that have no type."""
 
 
 def is_part(value: dict[str, Any]) -> bool:
@@ -43,7 +46,7 @@ def is_part(value: dict[str, Any]) -> bool:
             kind in _TEXTS or kind in _CALLS or kind in _ANSWERS or kind in _SILENT
             or kind.endswith(("tool_use", "tool_result"))
         )  # fmt: skip
-    return "toolCallId" in value or any(name in value for name in _GEMINI)
+    return not _UNTYPED.isdisjoint(value)
 
 
 def take_part(part: dict[str, Any], content: Content) -> None:

@@ -51,8 +51,8 @@ _NEWEST: Final = 7_258_118_400.0
 _UNITS: Final = (1e9, 1, 1e3, 1e6)
 
 
-def instant(value: Any) -> str | float | None:
-    """A recorded time as text, or in seconds since 1970; ``None`` for what is none.
+def instant(value: Any) -> tuple[str | float | None, float | None]:
+    """A recorded time as text, or in seconds since 1970, and those seconds; ``None`` twice for what is none.
 
     Numbers, or texts of digits, are seconds or a thousandth, millionth or billionth of one; JavaScript's SDK writes
     pairs of seconds and nanoseconds. Text without a zone is UTC.
@@ -61,17 +61,17 @@ def instant(value: Any) -> str | float | None:
         if not (value.isdecimal() and value.isascii() and len(value) <= 20):
             text = f"{value}+00:00" if _NO_ZONE.fullmatch(value) else value
             moment = seconds(text)
-            return text if moment is not None and _OLDEST <= moment <= _NEWEST else None
+            return (text, moment) if moment is not None and _OLDEST <= moment <= _NEWEST else (None, None)
         value = int(value)
     elif isinstance(value, list) and len(value) == 2 and all(type(part) in (int, float) for part in value):
         value = value[0] + value[1] / 1e9
     if type(value) not in (int, float):
-        return None
+        return None, None
     for unit in _UNITS:
-        moment = value / unit
+        moment = float(value / unit)
         if _OLDEST <= moment <= _NEWEST:
-            return float(moment)
-    return None
+            return moment, moment
+    return None, None
 
 
 class Span(Struct, eq=False):

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container
+from operator import itemgetter
 from typing import Any, Final, Literal
 
 from msgspec import Struct, field
@@ -197,12 +198,11 @@ def _ordered(spans: list[Span]) -> list[Span]:
     """Spans by their start; one without a start stands where the file has it."""
     last = float("-inf")
     keyed = []
-    for place, span in enumerate(spans):
-        start = span.start if span.start is not None else last
-        last = start
-        keyed.append((start, place, span))
-    keyed.sort(key=lambda entry: entry[:2])
-    return [span for _, _, span in keyed]
+    for span in spans:
+        last = span.start if span.start is not None else last
+        keyed.append((last, span))
+    keyed.sort(key=itemgetter(0))  # the sort is stable
+    return [span for _, span in keyed]
 
 
 def _link(emit: Emitter, spans: list[Span]) -> None:
@@ -213,6 +213,9 @@ def _link(emit: Emitter, spans: list[Span]) -> None:
             span.above = known.get((span.trace, span.parent))
     checked: set[int] = set()
     for span in spans:
+        if span.above is None or id(span.above) in checked:
+            checked.add(id(span))  # most come behind the one above them
+            continue
         path: set[int] = set()
         step: Span | None = span
         while step is not None and id(step) not in checked:

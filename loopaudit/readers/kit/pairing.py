@@ -136,11 +136,16 @@ class Pairing:
         if call is None:
             return None
         if own is not None:
-            self._open.setdefault(own, OpenCalls()).add(call)
+            waiting = self._open.get(own)
+            if waiting is None:
+                self._open[own] = OpenCalls((call,))
+            else:
+                waiting.add(call)
         if (agent, key) != self._key or key is None:
             self._key = (agent, key)
             if key is not None:
-                self._newest = OpenCalls()
+                self._newest = OpenCalls((call,))
+                return call
         self._newest.add(call)
         return call
 
@@ -176,13 +181,13 @@ class Pairing:
     ) -> Call | None:
         """Report the result of the call with this id, or without one of a call that waits."""
         own = identifier(id) or None
-        if own is not None:
-            waiting = self._open.get(own, OpenCalls())
-            found = waiting.first()
-            if len(list(islice(waiting, 2))) < 2:
-                self._open.pop(own, None)
-        else:
+        if own is None:
             found = self._newest.first(name)
+        else:
+            waiting = self._open.get(own)
+            found = None if waiting is None else waiting.first()
+            if waiting is not None and len(list(islice(waiting, 2))) < 2:
+                del self._open[own]
         # Nothing waits: under an id that no call has, a result answers no older call by mistake.
         call = found.id if found is not None else own or f"line {self._emit.line if line is None else line}: no call"
         return self._emit.result(

@@ -191,7 +191,7 @@ def test_json_bytes_are_not_decoded() -> None:
 @pytest.mark.parametrize(
     ("path", "normal"),
     [("./a", "a"), ("a//b", "a/b"), ("/a/./b", "/a/b"), ("a\\b", "a/b"), ("file:///a", "/a"), ("/a/../b", "/a/../b"),
-     (".github/x", ".github/x"), ("a/.env", "a/.env")],
+     (".github/x", ".github/x"), ("a/.env", "a/.env"), ("/.a/b/", "/.a/b"), ("a/.", "a"), ("/.a/./b", "/.a/b")],
 )  # fmt: skip
 def test_paths(path: str, normal: str) -> None:
     assert normal_path(path) == normal

@@ -81,7 +81,8 @@ def normal_path(path: str) -> str:
     """One spelling for a path: forward slashes, no ``./``, no double slashes."""
     if "\\" in path:
         path = path.replace("\\", "/")
-    if "//" in path or "/." in path or path[:2] == "./":
+    hidden = "/." in path  # mostly the name of a folder that begins with a dot, which stays
+    if "//" in path or path[:2] == "./" or (hidden and ("/./" in path or path.endswith(("/", "/.")))):
         path = path.removeprefix("file://")
         absolute = path.startswith("/")
         path = "/".join(part for part in path.split("/") if part not in ("", "."))

@@ -102,7 +102,10 @@ def alike(one: Text, other: Text) -> bool:
     if longer > MAX_TEXT and 10 * shorter < 9 * longer:
         return False
     ours, theirs = one.words, other.words
-    if min(len(ours), len(theirs)) < LEAST_WORDS or len(ours & theirs) < SAME_WORDS * len(ours | theirs):
+    if min(len(ours), len(theirs)) < LEAST_WORDS:
+        return False
+    both = len(ours & theirs)
+    if both < SAME_WORDS * (len(ours) + len(theirs) - both):
         return False
     return one.numbers == other.numbers
 

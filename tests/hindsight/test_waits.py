@@ -121,3 +121,44 @@ def test_a_person_who_asks_to_keep_looking_has_patience(request_: str, kind: str
 )
 def test_what_counts_up_by_itself_is_noise(one: str, other: str, names: tuple[str, ...] | None) -> None:
     assert same_but_for_noise(one, other) == names
+
+
+QUOTA = '{"error":{"code":429,"message":"Daily quota used up. Resets in 9 h.","request":"%x"}}'
+CODEX = "Chunk ID: 1b2c3d\nWall time: 1.2 seconds\nProcess exited with code 0\nOriginal token count: 40\nOutput:\n"
+
+
+@pytest.mark.parametrize("header", ["", CODEX], ids=["plain", "behind a header"])
+@pytest.mark.parametrize(
+    ("answer", "kinds"),
+    [
+        pytest.param(
+            '{"error":{"code":429,"message":"Daily quota used up. Resets in 9 h."}}', ["same_error"], id="quota"
+        ),
+        pytest.param('{"error":{"message":"You are out of credits"}}', ["same_error"], id="credits"),
+        pytest.param('{"error":"limit reached, try again in 3 hours"}', ["same_error"], id="hours"),
+        pytest.param('{"error":{"code":429,"message":"Slow down, retry after 2 s"}}', ["waiting"], id="a short limit"),
+    ],
+)
+def test_no_pause_cures_a_limit_that_lasts_for_hours(header: str, answer: str, kinds: list[str]) -> None:
+    run = Session().user()
+    for number in range(6):
+        run.sh(f"sleep {10 + number}; ./translate.sh page{number}.md", header + answer)
+    assert run.kinds() == kinds
+
+
+@pytest.mark.parametrize(
+    ("refusal", "found"),
+    [
+        ("exec_command rejected: this command requires approval and no approver is attached", True),
+        ("Command blocked by policy: network access", True),
+        ("The user denied this command.", True),
+        ("Error: command not allowed in this sandbox", True),
+        ("rejected 3 rows, 14 rows written", False),
+        ("access log: 4 requests denied", False),
+    ],
+)
+def test_a_command_that_its_harness_refused_has_changed_nothing(refusal: str, found: bool) -> None:
+    run = Session().user()
+    for command in ("make build", "make test", "make -j4 build", "make build", "./build.sh", "make build"):
+        run.sh(command, refusal)
+    assert (run.kinds() == ["denied"]) == found

@@ -271,6 +271,24 @@ def may_say_error(source: str | bytes) -> bool:
     return b"rror" in raw or b"xception" in raw or raw.startswith(_RAW_TRACES)
 
 
+_HEADERS: Final = (b'"Chunk ID: ', b'"Wall time: ', b'"Exit code: ')
+_RAW_OUTPUT: Final = b"Output:\\n"
+HEADER: Final = 300
+"""Most bytes of the lines that Codex puts before the output of a command."""
+
+
+def behind_header(source: str | bytes) -> str | bytes:
+    """The output of a command, as recorded, without the lines that Codex puts before it."""
+    if isinstance(source, bytes):
+        if source.startswith(_HEADERS):
+            end = source.find(_RAW_OUTPUT, 0, HEADER)
+            return source if end < 0 else b'"' + source[end + len(_RAW_OUTPUT) :]
+    elif source.startswith(("Chunk ID: ", "Wall time: ", "Exit code: ")):
+        end = source.find("Output:\n", 0, HEADER)
+        return source if end < 0 else source[end + len("Output:\n") :]
+    return source
+
+
 def gropes(current: Failed, earlier: Failed) -> bool:
     """Whether a failure only tells once more that something is not there, without naming it."""
     if current.loose() != earlier.loose():

@@ -21,10 +21,20 @@ from loopaudit.hindsight.calls.noise import remove_all
 from loopaudit.hindsight.calls.ranges import PATCHES, normal_path, patched_paths, path_of
 
 Category = Literal[
-    "unknown_tool", "invalid_args", "unmet", "rejected", "denied", "auth", "outage", "not_found", "no_match", "other"
+    "unknown_tool",
+    "invalid_args",
+    "unmet",
+    "rejected",
+    "denied",
+    "auth",
+    "quota",
+    "outage",
+    "not_found",
+    "no_match",
+    "other",
 ]
 
-CURELESS: Final = frozenset({"unknown_tool", "invalid_args", "denied", "auth"})
+CURELESS: Final = frozenset({"unknown_tool", "invalid_args", "denied", "auth", "quota"})
 """Categories that no repetition and no rewording of the same request can cure."""
 
 HEAD: Final = 400
@@ -78,6 +88,12 @@ _CATEGORIES: Final[Mapping[Category, str]] = {
         r"|\bsyntax ?errors? (?:in|after|caused by) (?:your|the|this) (?:\S{1,30} )?(?:edit|patch|change)"
         r"|\b(?:edit|patch|change)s? (?:was |were |has been |have been )?(?:rejected|reverted|rolled back|not applied)"
     ),
+    "quota": (
+        r"(?<![a-z])(?:daily|weekly|monthly)(?![a-z])[^\n]{0,60}(?<![a-z])(?:quota|limit|allowance)(?![a-z])"
+        r"|\b(?:insufficient|not enough)[_ ](?:quota|credits?|balance|funds)\b|\bout of credits?\b"
+        r"|\bquota\b[^\n]{0,40}\b(?:exhausted|used up)\b"
+        r"|\b(?:resets?|try again|retry) in \d{1,4} ?(?:h|hours?|d|days?)\b|\btry again tomorrow\b"
+    ),
     "outage": (
         r"\b(?:429|502|503|504|529)\b|\btoo many requests\b|\brate.?limit|\bservice unavailable\b|\bbad gateway\b"
         r"|\bgateway time|\btemporar(?:y|ily)\b|\boverloaded\b|\btry again later\b|\bretry after\b"
@@ -127,6 +143,7 @@ _NEEDLES: Final[Mapping[Category, tuple[str, ...]]] = {
         " before", "no active", "no open", "no current", "no running", "has not", "have not",
     ),
     "rejected": ("introduc", "would ", "syntax", "rejected", "reverted", "rolled back", "not applied"),
+    "quota": ("quota", "limit", "allowance", "credit", "balance", "funds", "reset", "try again", "retry in"),
     "outage": (
         "429", "502", "503", "504", "529", "too many", "limit", "unavailable", "gateway", "temporar", "overloaded",
         "later", "retry after", "connection", "econn", "etimedout", "eai_again", "network", "socket hang", "timeout",

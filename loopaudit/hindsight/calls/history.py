@@ -41,7 +41,16 @@ from loopaudit.hindsight.calls.effects import (
     shows_stuck,
     worded,
 )
-from loopaudit.hindsight.calls.failing import Erring, Failed, Failing, alike, gropes, may_say_error, says_error
+from loopaudit.hindsight.calls.failing import (
+    Erring,
+    Failed,
+    Failing,
+    alike,
+    behind_header,
+    gropes,
+    may_say_error,
+    says_error,
+)
 from loopaudit.hindsight.calls.failures import Failure, ends_in_error
 from loopaudit.hindsight.calls.outputs import (
     Held,
@@ -68,6 +77,7 @@ from loopaudit.hindsight.calls.wordings import (
     is_placeholder,
     may_refuse_edit,
     plainly_accepts,
+    refuses_command,
     rejects,
     shows_blocked,
     shows_trouble,
@@ -318,6 +328,8 @@ class History:
     def _errs(self, entry: KnownCall) -> bool:
         """Whether an answer that nothing flags as a failure reads like an error, and like the tool's last one."""
         held = entry.held
+        if not isinstance(held, tuple) and self.subject.kind == "shell":
+            held = behind_header(held)
         if isinstance(held, tuple) or not may_say_error(held):
             if self._erring:
                 self._erring.succeeded(self.subject)
@@ -424,8 +436,8 @@ class History:
             met = self._failing.met(subject, result, batch)
             if met and found == FIRST:
                 self.evidence, found = met, CallClass.SAME_FAILURE
-        if subject.kind == "shell":
-            # What failed may still have changed something.
+        if subject.kind == "shell" and result.failed:
+            # What failed may still have changed something; what was refused did not run.
             self.changes.note(subject.call, subject.command, subject.nature, subject.kind)
         return found
 
@@ -521,6 +533,8 @@ class History:
         subject = self.subject
         nature = subject.nature
         if nature.kind == "shell":
+            if refuses_command(result.source):
+                return True
             command = subject.command or ""
             if not ("edit" in command or "patch" in command) or not may_refuse_edit(result.source):
                 return False

@@ -13,6 +13,7 @@ from typing import Final
 
 from loopaudit.core import regex
 from loopaudit.core.failure_words import says_failure
+from loopaudit.hindsight.calls.outputs import head_of
 
 HEAD: Final = 400
 """Characters of a result that are looked at."""
@@ -254,6 +255,31 @@ _EDIT_REFUSALS: Final = ("proposed edit", "apply_patch verification failed", "No
 
 
 _RAW_EDIT_REFUSALS: Final = tuple(words.encode() for words in _EDIT_REFUSALS)
+
+
+_REFUSED: Final = regex.lazy(
+    r"\W{0,4}(?:error:? )?(?:[\w.-]{1,40}:? ){0,2}(?:(?:was|is|has been) )?(?:rejected|denied|declined|refused|blocked"
+    r"|disallowed|not (?:allowed|permitted|approved))\b[^\n]{0,160}?"
+    r"\b(?:approv\w{1,4}|polic\w{1,3}|permission|user|operator|sandbox|allow-?list|session)\b"
+    r"|[^\n]{0,100}\brequires? (?:\w{1,20} )?approval\b"
+    r"|[^\n]{0,100}\b(?:user|operator) (?:has )?(?:denied|rejected|declined|refused)\b",
+    re.IGNORECASE,
+)
+_RAW_REFUSED: Final = (b"reject", b"denied", b"declin", b"refus", b"block", b"allow", b"permit", b"approv")
+
+MAX_REFUSAL: Final = 400
+"""Longest result in characters or bytes that may be a harness's refusal to run a command."""
+
+
+def refuses_command(source: str | bytes) -> bool:
+    """Whether the result of a command, as recorded, is its harness's refusal to run it."""
+    if len(source) > MAX_REFUSAL:
+        return False
+    raw = source.lower() if isinstance(source, bytes) else source.lower().encode(errors="replace")
+    for words in _RAW_REFUSED:
+        if words in raw:
+            return _REFUSED.match(head_of(source)) is not None
+    return False
 
 
 def may_refuse_edit(source: str | bytes) -> bool:

@@ -17,6 +17,7 @@ from loopaudit.core.events import Batch, Call, seconds
 from loopaudit.core.failure_words import says_failure
 from loopaudit.core.findings import Episode
 from loopaudit.hindsight.calls.effects import Nature
+from loopaudit.hindsight.calls.failing import behind_header, says_error
 from loopaudit.hindsight.calls.failures import CURELESS, Category, category_of
 from loopaudit.hindsight.calls.history import MAX_ACKNOWLEDGEMENT, RECEIPT, History
 from loopaudit.hindsight.calls.outputs import Held, equal, head_of, held_of
@@ -362,8 +363,10 @@ class Tracker:
             if failure is None or failure.category == "outage":
                 return False
             return bool(failure.plain) or not may_probe(history.subject.command or "")
-        if result is not None and shows_prompt(result.output):
-            return True
+        if result is not None:
+            head = head_of(behind_header(result.source))
+            if shows_prompt(result.output) or (says_error(head) and category_of(head) in CURELESS):
+                return True
         shell = history.subject.nature.kind == "shell"  # whose results tell how the command itself ended
         return not shell and result is not None and shows_end(head_of(result.source))
 

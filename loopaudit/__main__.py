@@ -10,6 +10,15 @@ HOOKS = ("claude-code", "codex", "gemini-cli", "opencode")
 
 def main() -> None:
     """Run the program and exit with one of the documented codes."""
+    try:
+        _main()
+    except KeyboardInterrupt:
+        # Before the command line is there, which says more.
+        print("interrupted", file=sys.stderr)
+        sys.exit(130)
+
+
+def _main() -> None:
     if sys.argv[1:2] in (["--version"], ["-V"]):
         from loopaudit.version import __version__
 

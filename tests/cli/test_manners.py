@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shlex
@@ -17,6 +18,7 @@ from jsonschema import Draft202012Validator
 from typer.main import get_command
 
 from docs.man import man_page
+from loopaudit.__main__ import main
 from loopaudit.cli.app import COMMANDS, build
 from loopaudit.cli.commands.demo import samples
 from loopaudit.cli.help import EXAMPLES, PANELS
@@ -185,18 +187,43 @@ def test_quiet_leaves_out_remarks_and_keeps_errors(tmp_path: Path) -> None:
     assert missing.returncode == 4 and b"no such file" in missing.stderr
 
 
+def opened_for_writing(pipe: Path) -> int:
+    """A descriptor of a named pipe, as soon as somebody has opened it for reading."""
+    end = time.monotonic() + 60
+    while True:
+        try:
+            return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError as error:
+            assert error.errno == errno.ENXIO and time.monotonic() < end
+            time.sleep(0.02)
+
+
+def test_an_interrupt_before_the_command_line_is_loaded_is_no_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("loopaudit.__main__._collect_seldom", interrupted)
+    monkeypatch.setattr(sys, "argv", ["loopaudit", "policies"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert (ended.value.code, capsys.readouterr().err) == (130, "interrupted\n")
+
+
 @slow
 @pytest.mark.parametrize(("cache", "kept"), [(True, "kept in the cache"), (False, "nothing is kept")])
 def test_an_interrupt_says_what_is_kept_and_how_to_go_on(cache: bool, kept: str, tmp_path: Path) -> None:
-    # A named pipe that nobody writes to: the run waits for as long as it must.
+    # A named pipe to which nothing is written: the run waits for as long as it must.
     pipe = tmp_path / "session.jsonl"
     os.mkfifo(pipe)
     where = ["--cache", "--cache-dir", str(tmp_path / "cache")] if cache else ["--no-cache"]
     command = [sys.executable, "-m", "loopaudit", "replay", str(pipe), "--jobs", "1", *where]
     with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
-        time.sleep(1.5)
+        writer = opened_for_writing(pipe)
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=60)
+        os.close(writer)
     assert process.returncode == 130
     assert kept in errors.decode() and "Traceback" not in errors.decode()
 

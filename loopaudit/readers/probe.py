@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from json import JSONDecoder
 from typing import Any, Final, Literal, TypeVar
 
@@ -114,6 +114,23 @@ def is_spread(first: bytes, second: bytes, value: Callable[[], Any]) -> bool:
     if not is_begun(begun) or (following.startswith((b'{"', b"{'")) and not _is_entry(following)):
         return False
     return value() is None and not _begins_whole(begun)
+
+
+def records_of(lines: Iterable[bytes]) -> list[dict[str, Any]]:
+    """The objects in lines of their own, without indentation; none where more lines are entries of a list."""
+    found: list[dict[str, Any]] = []
+    entries = 0
+    for line in lines:
+        entries += line.startswith(b",")
+        if not line.startswith(b"{"):
+            continue
+        try:
+            value = tolerant_loads(line)
+        except ValueError:
+            entries += _is_entry(line.rstrip())
+            continue
+        found.append(value)
+    return found if len(found) > entries else []
 
 
 def _is_entry(line: bytes) -> bool:

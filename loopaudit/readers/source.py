@@ -45,6 +45,7 @@ from loopaudit.readers.probe import (
     is_begun,
     is_spread,
     probe_of,
+    records_of,
 )
 
 BUFFER: Final = 1 << 18
@@ -421,7 +422,10 @@ class Source:
         if size <= MAX_WHOLE:
             try:
                 self._document = tolerant_loads(data)
-            except ValueError:
+            except ValueError as error:
+                if not _is_cut(error) and (found := records_of(data[:PREFIX_BYTES].split(b"\n")[:PREFIX_RECORDS])):
+                    # A broken line of a file of lines, with something behind it that is no record either.
+                    return probe_of([data], self.name, found, whole=False)
                 return document_probe(data[:PREFIX_BYTES], self.name, whole=False)
             probe = Probe("document", self.name)
             probe.document = self._document if size <= PREFIX_BYTES else outline(self._document)
@@ -759,7 +763,7 @@ class Source:
         if not isinstance(error, JSONDecodeError):
             self.problems.add("damaged_document", f"the document is {error}", line=last, damage=True)
             return
-        if is_open(error) or not error.doc[error.pos :].strip():
+        if _is_cut(error):
             line = min(last, error.lineno)
             self.problems.add("cut_document", "the document is cut off; read up to there", line=line, damage=True)
             return
@@ -767,6 +771,11 @@ class Source:
         message = f"the document is damaged at line {error.lineno}, column {error.colno} ({error.msg}); "
         message += f"it is read up to there, and the {rest:,} bytes behind are not"
         self.problems.add("damaged_document", message, line=error.lineno, damage=True)
+
+
+def _is_cut(error: ValueError) -> bool:
+    """Whether a document is no JSON because it ends too soon, and is sound up to there."""
+    return isinstance(error, JSONDecodeError) and (is_open(error) or not error.doc[error.pos :].strip())
 
 
 def _short(error: Exception) -> str:

@@ -237,6 +237,38 @@ def test_a_document_with_an_entry_a_line_is_no_file_of_lines() -> None:
             assert not source.problems.counts
 
 
+ENTRY = '{"role": "user", "content": "%d"}'
+LAYOUTS = {
+    "an entry a line": ("[\n", ",\n", "\n]\n"),
+    "commas in front": ("[\n", "\n,", "\n]\n"),
+    "behind the key": ('{"messages": [\n', ",\n", "\n]}\n"),
+    "begun in the line": ("[", ",\n", "]\n"),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_damaged_list_with_an_entry_a_line_stays_a_document(layout: str) -> None:
+    begin, between, end = LAYOUTS[layout]
+    entries = [ENTRY % n for n in range(20)]
+    for broken in ('{"role": "user", "content": "x"', '"role": "user"}', '{"role": user"}'):
+        text = begin + between.join([*entries, broken, *entries]) + end
+        with Source(None, stream=io.BytesIO(text.encode())) as source:
+            assert source.probe().shape == "document"
+            value = source.document()
+            assert len(value["messages"] if isinstance(value, dict) else value) >= 20
+            assert source.problems.counts == {"damaged_document": 1}
+
+
+def test_a_file_of_lines_whose_first_ones_are_broken_is_no_document() -> None:
+    record = ENTRY % 1
+    for first in ('{"role": "user", "content": "x{', "[", ' {\n{"role": {'):
+        for noise in (b"\0", b"[[1]]", b" {", b"NaN"):
+            data = first.encode() + b"\n" + noise + b"\n" + record.encode() + b"\n"
+            with Source(None, stream=io.BytesIO(data)) as source:
+                assert source.probe().shape == "records", data
+                assert [r.value for r in source.records() if isinstance(r.value, dict)] == [json.loads(record)]
+
+
 @pytest.mark.parametrize("name", LINES)
 def test_unknown_kinds_of_records_are_counted(name: str) -> None:
     reader, root, _ = sample(name)

@@ -41,6 +41,17 @@ TABLE: list[tuple[str, Session, list[str]]] = [
     ("description of a command",
      s().call("Bash", {"command": "ls", "description": "List"}, "a").call("Bash", {"command": "ls"}, "a"),
      ["first", "redundant"]),
+    ("title of a brief",
+     s().call("Task", {"prompt": "Plan it.", "description": "Plan"}, "ask first")
+     .call("Task", {"prompt": "Plan it.", "description": "The plan"}, "ask first"),
+     ["first", "redundant"]),
+    ("another brief",
+     s().call("Task", {"prompt": "Plan it.", "description": "Plan"}, "ask first")
+     .call("Task", {"prompt": "Plan the rest.", "description": "Plan"}, "ask first"),
+     ["first", "first"]),
+    ("a brief that is called a description",
+     s().call("Task", {"description": "Plan it."}, "ask first").call("Task", {"description": "Plan all."}, "ask first"),
+     ["first", "first"]),
     ("description of a ticket is content",
      s().call("create_ticket", {"title": "t", "description": "a"}, "ok")
      .call("create_ticket", {"title": "t", "description": "b"}, "ok"),

@@ -67,7 +67,7 @@ LOOPS: list[tuple[str, Session, tuple[str, int, int, int]]] = [
      ("same_error", 4, 6, 3)),
     ("after the second compaction", laps(laps(laps(s(), [A, B], 1).boundary("compaction"), [A, B], 1)
      .boundary("compaction"), [A, B], 2), ("compaction_redo", 6, 9, 2)),
-    ("changes that change nothing new", laps(s(), PLAN, 4), ("ping_pong", 5, 9, 2)),
+    ("changes that change nothing new", laps(s(), PLAN, 4), ("ping_pong", 4, 9, 2)),
     ("a wait that never ends", laps(s(), [SLOW], STALE_BUDGET + 2),
      ("stale_wait", 3, STALE_BUDGET + 3, STALE_BUDGET + 1)),
     ("a very long wait", laps(s(), [SLOW], POLL_BUDGET + 2).call("get_status", {"id": 7}, "done"),
@@ -262,3 +262,48 @@ def test_interleaved_agents_do_not_disturb_each_other() -> None:
         session.batch(A, agent="one").call("get", {"n": i}, str(i), agent="two")
     (episode,) = session.judged().episodes
     assert (episode.agent, episode.calls) == ("one", 4)
+
+
+def walk(*answers: str, tool: str = "game", word: str = "cmd") -> Session:
+    """Steps of one tool, ``east=wall`` and the like, of which each may change the world."""
+    session = Session().user("Go to the lighthouse.")
+    for answer in answers:
+        what, _, got = answer.partition("=")
+        session.call(tool, {word: what}, got)
+    return session
+
+
+WALL = ["east=the way is shut here"] * 2
+DECK = ["go east=the way is shut here"] * 2
+
+
+@pytest.mark.parametrize(
+    ("session", "first", "calls"),
+    [
+        pytest.param(walk("look=beach", *WALL, *DECK, *WALL * 3), 3, 7, id="another wording of it between"),
+        pytest.param(walk("look=beach", *WALL, "north=a hill", *WALL * 3), 3, 6, id="a step elsewhere, and back"),
+        pytest.param(
+            walk("look=beach", *WALL).edit("map.txt", "a", "b").call("game", {"cmd": "east"}, WALL[0][5:], times=6),
+            6, 5, id="work between",
+        ),
+        pytest.param(
+            walk("look=beach", *WALL).user("Try once more.").call("game", {"cmd": "east"}, WALL[0][5:], times=6),
+            5, 5, id="a request between",
+        ),
+        pytest.param(
+            walk("look=beach", *WALL, "north=a hill", "west=a wood", "south=a bay", "up=a roof", *WALL * 3), 8, 5,
+            id="a long way between",
+        ),
+        pytest.param(
+            walk("find a=none", "mark a=ok", "find a=none", "mark b=ok", *["find a=none"] * 5), 5, 4,
+            id="its own tool excused the first",
+        ),
+        pytest.param(
+            Session().user().sh("pytest", "!1 failed").edit("a.py", "x", "y").sh("pytest", "!1 failed", times=6), 4, 5,
+            id="an edit excused the first",
+        ),
+    ],
+)  # fmt: skip
+def test_a_loop_begins_where_its_calls_first_brought_nothing(session: Session, first: int, calls: int) -> None:
+    [loop] = session.judged().loops
+    assert (loop.first_call, loop.calls) == (first, calls)

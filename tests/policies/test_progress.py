@@ -115,6 +115,9 @@ def test_a_response_is_decided_on_before_any_of_it_runs() -> None:
 THIRD = C("read", '{"a":3}', "z")
 FOURTH = C("read", '{"a":4}', "w")
 NEWS = C("read", '{"a":5}', "n")
+ASKED = [
+    C("web_search", f'{{"query":"{words}"}}', "1 hit: the same page.") for words in ("a b", "b a", "a c", "b c", "d")
+]
 PATCH = C("edit_file", '{"path":"a","old_string":"p","new_string":"q"}')
 
 
@@ -125,6 +128,8 @@ PATCH = C("edit_file", '{"path":"a","old_string":"p","new_string":"q"}')
         pytest.param([READ, OTHER, THIRD] * 3, 7, id="the third lap of three begins"),
         pytest.param([READ, OTHER, THIRD, FOURTH] * 3, 9, id="the third lap of four begins"),
         pytest.param([READ, OTHER, THIRD, OTHER, READ, THIRD, READ], 7, id="in another order"),
+        pytest.param([*ASKED[:4], ASKED[1]], 5, id="a question that had the one answer is put again"),
+        pytest.param(ASKED, 0, id="one answer to five questions"),
         pytest.param([READ, OTHER, THIRD, FOURTH] * 2, 0, id="each is looked at once more"),
         pytest.param([READ, OTHER] * 2, 0, id="one equal lap"),
         pytest.param([READ, OTHER, READ, OTHER, NEWS, READ], 0, id="something new between"),
@@ -165,6 +170,70 @@ def test_a_wait_that_goes_stale_is_noticed_and_never_refused() -> None:
     found = alone(session.events, "progress")
     assert [f.action for f in found] == [Action.WARN, Action.STOP]
     assert found[0].call > 20
+
+
+BOARD = {"board": 7}
+NOT_YET = "[No new output after 10 seconds. You may wait longer.]"
+EMPTY = {"command": "", "is_input": True}
+
+
+def looks(*answers: tuple[str, int], tool: str = "list_cards", arguments: Any = BOARD) -> Session:
+    session = Session().user("Tell me when all is done.")
+    for answer, times in answers:
+        session.call(tool, arguments, answer, times=times)
+    return session
+
+
+def slept(command: str, *answers: tuple[str, int]) -> Session:
+    return looks(*answers, tool="bash", arguments={"command": command})
+
+
+def resumed(*sizes: str) -> Session:
+    session = Session().user("Fetch it, the line is bad.")
+    for size in sizes:
+        session.sh("curl -sSfC - -O https://h.example/a.zip", "!curl: (56) Connection reset by peer")
+        session.sh("stat -c %s a.zip", size)
+    return session
+
+
+@pytest.mark.parametrize(
+    ("session", "notice"),
+    [
+        pytest.param(slept("sleep 3; test -f out/ready", ("!", 7), ("", 1)), 0, id="a bare exit code: not yet"),
+        pytest.param(slept("sleep 2; nc -z db 5432", ("!Exit code 1", 7), ("", 1)), 0, id="nothing listens yet"),
+        pytest.param(slept("sleep 5; pg_isready -h db", ("!db:5432 - no response", 9)), 0, id="no response yet"),
+        pytest.param(
+            slept("sleep 9 && ls out/app.apk", ("!ls: out/app.apk: No such file or directory", 6)), 0, id="no file yet"
+        ),
+        pytest.param(
+            slept("sleep 9; ping -c1 nas", ("!1 packets transmitted, 0 received, 100% packet loss", 9)), 0, id="down"
+        ),
+        pytest.param(slept("sleep 3; test -f out/ready", ("!", 30)), 22, id="a bare exit code for ever"),
+        pytest.param(
+            slept("sleep 9; jq .a b.json", ("!jq: compile error", 9)), 4, id="a question that is wrong stays wrong"
+        ),
+        pytest.param(slept("sleep 9; make", ("!Exit code 2", 9)), 4, id="who works fails by his own work"),
+        pytest.param(looks((NOT_YET, 9), ("ok", 1), tool="run", arguments=EMPTY), 0, id="no input for what runs"),
+        pytest.param(
+            looks(("No such process is running.", 9), tool="run", arguments=EMPTY), 4, id="no input, and nothing runs"
+        ),
+        pytest.param(
+            looks(("[]", 9), tool="run", arguments={"command": ""}), 4, id="an empty command where no input is known"
+        ),
+        pytest.param(looks(("a doing", 2), ("a done", 5), ("b done", 1)), 0, id="what has moved may move again"),
+        pytest.param(looks(("a doing", 2), ("a here", 9)), 9, id="what has moved stands still"),
+        pytest.param(looks(("a doing", 9)), 4, id="what has never moved"),
+        pytest.param(looks(("state: running", 2), ("state: failed", 9)), 6, id="what has moved is over"),
+        pytest.param(slept("sleep 9; gh run view 3", ("queued", 2), ("running", 30)), 0, id="a wait that has moved"),
+        pytest.param(slept("sleep 9; gh run view 3", ("queued", 30)), 22, id="a wait that has never moved"),
+        pytest.param(resumed("1", "22", "333", "4444", "55555", "666666", "7777777", "88888888"), 0, id="gets on"),
+        pytest.param(resumed(*["1"] * 8), 8, id="does not get on"),
+    ],
+)
+def test_a_wait_is_left_alone_as_long_as_it_may_end(session: Session, notice: int) -> None:
+    session.judged()
+    found = [f.call for f in alone(session.events, "progress") if f.rule == "nothing_new"]
+    assert found[:1] == [notice] * bool(notice)
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,7 @@ class Changes:
 
     What tools of unknown kind do is learned: one across which looks came back
     :data:`WITNESSES` times with the same result, and never with another, changes nothing.
+    ``latest`` is the tool of the last call that was noted, empty for a shell and for file tools.
     """
 
     __slots__ = (
@@ -63,9 +64,11 @@ class Changes:
         "_tools",
         "_waiting",
         "_world",
+        "latest",
     )
 
     def __init__(self) -> None:
+        self.latest = ""
         self._any = 0
         self._lasting = 0
         self._world = 0
@@ -128,6 +131,7 @@ class Changes:
         ``command`` is the command of a shell call; other arguments are decoded when read.
         """
         form, source = call.form, call.source
+        self.latest = "" if kind == "shell" else call.name
         if kind == "other" and nature.effect is None:
             self._strange = True
         if kind == "shell":
@@ -147,6 +151,7 @@ class Changes:
 
     def edited(self, path: str | None, number: int) -> None:
         """A file tool changed a file (``None``: it is not known which)."""
+        self.latest = ""
         if path is None:
             self._read(number, EFFECT_CHANGES)
             return

@@ -155,6 +155,9 @@ THOUGHT_LABELS: Final = LABELS | words(
 )
 """Arguments that only count the thoughts of a thinking tool."""
 
+BRIEF_LABELS: Final = LABELS | {"description"}
+"""Arguments of a tool for sub-agents that only label a brief."""
+
 META: Final = LABELS | words(
     """
     description reason explanation thought thoughts rationale purpose justification toolSummary toolAction intent

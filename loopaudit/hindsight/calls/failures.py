@@ -99,6 +99,7 @@ _CATEGORIES: Final[Mapping[Category, str]] = {
         r"|\bgateway time|\btemporar(?:y|ily)\b|\boverloaded\b|\btry again later\b|\bretry after\b"
         r"|\bconnection (?:reset|refused|aborted|closed|timed)|\beconnre|\betimedout\b|\beai_again\b"
         r"|\bnetwork (?:is )?(?:unreachable|timeout|error)|\bsocket hang up\b"
+        r"|\bhost (?:is )?(?:unreachable|down)\b|\bno response\b"
         r"|\b(?:request|connect|read|operation|network)(?:ion)? ?timed? ?out\b|\bdeadline exceeded\b"
         r"|\b(?:could not|cannot|unable to|failed to) (?:get|acquire|obtain) (?:the |a )?(?:\S{1,40} )?lock\b"
         r"|\b(?:database|index|table|file) is locked\b|\block(?:ed)? (?:is )?(?:currently )?held by\b"
@@ -147,7 +148,8 @@ _NEEDLES: Final[Mapping[Category, tuple[str, ...]]] = {
     "outage": (
         "429", "502", "503", "504", "529", "too many", "limit", "unavailable", "gateway", "temporar", "overloaded",
         "later", "retry after", "connection", "econn", "etimedout", "eai_again", "network", "socket hang", "timeout",
-        "time out", "timed", "deadline", "lock", "another ", "packet loss",
+        "time out", "timed", "deadline", "lock", "another ", "packet loss", "unreachable", "host is down", "host down",
+        "no response",
     ),
     "auth": (
         "401", "403", "unauthor", "unauthent", "forbidden", "authentic", "logged", "credential", "expired",

@@ -80,6 +80,7 @@ from loopaudit.hindsight.calls.wordings import (
     refuses_command,
     rejects,
     shows_blocked,
+    shows_end,
     shows_trouble,
 )
 from loopaudit.hindsight.shell.programs import EFFECT_CHANGES, EFFECT_LOOKS
@@ -128,15 +129,16 @@ class History:
     something, by its words; ``fruitless`` that a change was answered as the one before it,
     with words of trouble; ``sibling`` that an equal call stood in the same response;
     ``kept_kind`` that a new result is the old one with something behind it, or a failure as
-    the old one was. ``seen`` is the last look at a screen that showed another one.
+    the old one was. ``moves`` means that the answer of a repeated look has moved by itself since the
+    last request. ``seen`` is the last look at a screen that showed another one.
     ``subject`` is the call itself.
     """
 
     __slots__ = (
         "_answers", "_current", "_editing", "_erring", "_failing", "_moved", "_old", "_outcomes", "_outputs",
         "_patient", "_request", "_runs", "_shown", "_stands", "_young", "asked_range", "changed", "changes", "constant",
-        "epoch", "erring", "evidence", "failed", "fruitless", "kept_kind", "noise", "paging", "redo", "returned",
-        "seen", "sibling", "subject", "turn",
+        "epoch", "erring", "evidence", "failed", "fruitless", "kept_kind", "moves", "noise", "paging", "redo",
+        "returned", "seen", "sibling", "subject", "turn",
     )  # fmt: skip
 
     def __init__(self, outputs: Outputs, natures: Natures) -> None:
@@ -173,6 +175,7 @@ class History:
         self.sibling = False
         self.fruitless = False
         self.kept_kind = False
+        self.moves = False
         self.seen = 0
         self.paging = False
 
@@ -454,6 +457,7 @@ class History:
             if self._erring and not may_say_error(result.source):
                 self._erring.succeeded(subject)
         self.kept_kind = False
+        self.moves = entry.moved_in == self.turn
         self.evidence = entry.last
         self._moved = True
         self.changed = False
@@ -491,6 +495,8 @@ class History:
                         self.changed = True
                         return RECHECK
                     return self._known(entry, number)
+        if self._moved_by_itself(entry, result):
+            entry.moved_in = self.turn
         if kind not in EDITING_KINDS and verdict.effect != EFFECT_LOOKS and (not failed or kind == "shell"):
             self.changes.note(subject.call, subject.command, subject.nature, kind)
         path = subject.path()
@@ -499,6 +505,13 @@ class History:
         if kind == "ask" and not failed:
             self.asked()
         return CallClass.RECOVERED if entry.failed and not failed else CallClass.INFORMATIVE
+
+    def _moved_by_itself(self, entry: KnownCall, result: Result) -> bool:
+        """Whether a look shows something else although nobody changed anything, and what it looks at is not over."""
+        subject = self.subject
+        if self.kept_kind or subject.kind == "read" or subject.effect().effect != EFFECT_LOOKS:
+            return False
+        return not self.changes.since(entry.last, None) and not shows_end(head_of(result.source))
 
     def _made_again(self, entry: KnownCall, held: Held) -> bool:
         """Whether the same thing was sent or created once more, and only the number of the receipt is new."""

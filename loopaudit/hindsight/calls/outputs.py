@@ -43,7 +43,9 @@ class KnownCall(msgspec.Struct, gc=False):
     are the agent's counts of requests and of compactions at the last run. ``redone_at`` is
     the number of the last lasting change when a compaction excused a repeat, -1 for never;
     ``in_turn`` counts runs since the last request, ``news`` new results in a row.
-    ``older`` are up to four earlier, different results with their call numbers.
+    ``older`` are up to four earlier, different results with their call numbers. ``moved_in`` is
+    the count of requests at which a look last showed something else although nobody had changed
+    anything, -1 for never.
     """
 
     last: int
@@ -57,6 +59,7 @@ class KnownCall(msgspec.Struct, gc=False):
     generation: int = 0
     in_turn: int = 1
     news: int = 0
+    moved_in: int = -1
     older: list[tuple[Held, int, bool]] | None = None
 
     def __deepcopy__(self, memo: object) -> KnownCall:

@@ -9,6 +9,7 @@ from loopaudit.core import canonical
 from loopaudit.core.events import SLICE, TEXT, VALUE, Call
 from loopaudit.core.tools import Kind
 from loopaudit.hindsight.calls.effects import (
+    BRIEF_LABELS,
     LABELS,
     META,
     NO_ARGUMENTS,
@@ -35,6 +36,9 @@ TAKES_OUTPUT: Final = CommandEffect(EFFECT_LOOKS, waits=True)
 """What a call does that only waits for further output of what runs."""
 
 _POLLED: Final = META | PAUSED
+
+_BRIEF: Final = frozenset({"prompt"})
+"""The argument of a tool for sub-agents beside which a description is but the title that people see."""
 
 _NO_CALL: Final = Call("", 0, "", TEXT, "", b"", False)
 
@@ -88,6 +92,9 @@ class Subject:
             if nature.decoded and not self.has_any(LABELS):
                 self.identity = key = call.key
                 return key
+            if nature.kind == "agent" and self.has_any(_BRIEF):
+                self.identity = identity = self._without(BRIEF_LABELS)
+                return identity
             self.identity = identity = self._without(LABELS) if may_have_labels(source) else call.key
         elif nature.kind == "think":
             self.identity = identity = self._without(THOUGHT_LABELS)

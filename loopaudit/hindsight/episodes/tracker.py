@@ -10,17 +10,18 @@ end it. What became of it is judged at its end.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import Final, NamedTuple
 
 from loopaudit.core import regex
 from loopaudit.core.events import Batch, Call, seconds
 from loopaudit.core.failure_words import says_failure
 from loopaudit.core.findings import Episode
-from loopaudit.hindsight.calls.effects import Nature
+from loopaudit.hindsight.calls.effects import EDITING_KINDS, Nature
 from loopaudit.hindsight.calls.failing import behind_header, says_error
 from loopaudit.hindsight.calls.failures import CURELESS, Category, category_of
 from loopaudit.hindsight.calls.history import MAX_ACKNOWLEDGEMENT, RECEIPT, History
 from loopaudit.hindsight.calls.outputs import Held, equal, head_of, held_of
+from loopaudit.hindsight.calls.subject import TAKES_OUTPUT
 from loopaudit.hindsight.calls.wordings import content_of, rejects, shows_end, shows_finish, shows_no_wait, shows_prompt
 from loopaudit.hindsight.episodes.verdict import (
     MAX_ANSWERS,
@@ -31,18 +32,25 @@ from loopaudit.hindsight.episodes.verdict import (
     Answer,
     Group,
     Member,
+    Opening,
     Stretch,
     is_wait,
     need_of,
     verdict,
 )
-from loopaudit.hindsight.shell.programs import EFFECT_CHANGES, CommandEffect
+from loopaudit.hindsight.shell.programs import EFFECT_CHANGES, EFFECT_LOOKS, CommandEffect
 from loopaudit.hindsight.words import FIRST, RECHECK, UNKNOWN, CallClass
 
 MAX_MEMBERS: Final = 256
 
 ANSWERED: Final = frozenset({"call", "cureless", "failure", "edit"})
 """Needs of which the repeats of several calls of one tool count together where they had one answer."""
+
+MAX_BETWEEN: Final = 2
+"""Calls with news between two stretches of which the second goes on with the first."""
+
+_WORK: Final = EDITING_KINDS | {"shell"}
+"""Kinds of tools of which a call that changes something is work, whatever other calls of them bring."""
 
 STRAY: Final = 5
 """Calls behind one repeat after which another repeated call begins a stretch of its own."""
@@ -58,7 +66,10 @@ class Tracker:
     of calls without news that turned out to be a wait or a retry.
     """
 
-    __slots__ = ("_history", "_in_batch", "_over", "_suspended", "_waited", "agent", "found", "open", "session")
+    __slots__ = (
+        "_before", "_ended_by", "_history", "_in_batch", "_over", "_suspended", "_waited", "agent",
+        "found", "open", "session",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -73,6 +84,10 @@ class Tracker:
         """The stretch that is going on."""
         self._in_batch = False
         self._suspended = False
+        self._before: _Before | None = None
+        """The last stretch, if it was too short for an episode."""
+        self._ended_by: tuple[int, str] = (0, "")
+        """The call that last brought news to a stretch, and its tool; empty for a shell and for file tools."""
         self._over = False
         """A look has shown that what is waited for is over, and nothing has changed since."""
         self._waited = waited
@@ -158,24 +173,32 @@ class Tracker:
             ended = "recorded_guard"
         self._waited_if_wait(stretch, ended)
         outcome = verdict(stretch, ended)
+        before, self._before = self._before, None
         if outcome is None:
+            if stretch.strong and ended in ("moved_on", "recovered") and stretch.gap <= MAX_BETWEEN:
+                short = _begun(stretch, before)
+                self._before = _Before(short, set(_repeated(stretch)), self._ended_by, stretch.turn)
             return
         if outcome.kind == "stale_wait":
             self._waited(stretch.numbers[:STALE_BUDGET])  # a wait that went stale was one at first
+        if stretch.strong and outcome.kind != "waiting":
+            begun = _begun(stretch, before)
+        else:
+            begun = _Begun(stretch.opening(outcome.first), stretch.calls or stretch.excused, stretch.tokens)
         episode = Episode(
             kind=outcome.kind,
             session=self.session,
             agent=self.agent,
-            first_call=outcome.first,
+            first_call=begun.at.call,
             last_call=stretch.last,
             unit=outcome.unit,
             laps=outcome.laps,
-            calls=stretch.calls or stretch.excused,
+            calls=begun.calls,
             ended=ended,
-            line=stretch.line,
-            tokens=stretch.tokens,
-            seconds=_between(stretch.at_start, stretch.at_end),
-            evidence=(stretch.evidence,) if stretch.evidence else (),
+            line=begun.at.line,
+            tokens=begun.tokens,
+            seconds=_between(begun.at.at, stretch.at_end),
+            evidence=(begun.at.evidence,) if begun.at.evidence else (),
             turn=stretch.turn,
         )
         self.found.append((episode, by))
@@ -219,9 +242,12 @@ class Tracker:
             stretch.excused += not stretch.strong
             if not stretch.first_weak:
                 stretch.first_weak = call.number
-                stretch.line = call.line or batch.line
-                stretch.evidence = history.evidence
-                stretch.at_start = seconds(call.at if call.at is not None else batch.at)
+                if not stretch.strong:
+                    stretch.line = call.line or batch.line
+                    stretch.evidence = history.evidence
+                    stretch.at_start = seconds(call.at if call.at is not None else batch.at)
+                    if history.changed:
+                        stretch.lead = stretch.opening(call.number, member.index, history.changes.latest)
             if not stretch.strong:
                 result = call.result
                 end = result.at if result is not None and result.at is not None else call.at
@@ -233,8 +259,9 @@ class Tracker:
         if not sibling:
             over = self._over and member.need == "over"
             member.at_once += at_once or over
-            waits = effect.waits and not at_once and not over and not self._in_vain(call)
+            waits = effect.waits and not at_once and not over and not self._in_vain(call, effect)
             member.waits += waits or (strong and history.patient)
+            member.moves += strong and history.moves
             if len(stretch.sequence) < MAX_SEQUENCE:
                 stretch.sequence.append(member.index)
 
@@ -354,26 +381,36 @@ class Tracker:
         members = [m for m in stretch.members.values() if m.strong]
         return all(m.waits for m in members) and shows_finish(call.result.output)
 
-    def _in_vain(self, call: Call) -> bool:
-        """Whether a waiting call waits for something that cannot come: what it looks at is over, or it fails itself."""
+    def _in_vain(self, call: Call, effect: CommandEffect) -> bool:
+        """Whether a waiting call waits for something that cannot come.
+
+        That is so where what it looks at is over, or where it fails itself: unless of an outage, or
+        while it only looks for what is not there yet, which a bare exit code tells as well.
+        """
         history = self._history
         result = call.result
         if history.failed:
             failure = history.failure()
             if failure is None or failure.category == "outage":
                 return False
-            return bool(failure.plain) or not may_probe(history.subject.command or "")
+            probes = may_probe(history.subject.command or "")
+            if not failure.plain:
+                return not (probes or effect.effect == EFFECT_LOOKS)
+            # A server that answers *not found* is there; a file that is not may come.
+            return probes or effect.effect != EFFECT_LOOKS or failure.category != "not_found"
         if result is not None:
             head = head_of(behind_header(result.source))
             if shows_prompt(result.output) or (says_error(head) and category_of(head) in CURELESS):
                 return True
-        shell = history.subject.nature.kind == "shell"  # whose results tell how the command itself ended
+        # The results of a shell tell how the command itself ended, but for one without a command.
+        shell = history.subject.nature.kind == "shell" and effect is not TAKES_OUTPUT
         return not shell and result is not None and shows_end(head_of(result.source))
 
     # -- calls with news -------------------------------------------------------------------
 
     def _news(self, stretch: Stretch, call: Call, found: CallClass) -> None:
         history = self._history
+        self._ended_by = (call.number, "" if history.subject.kind in _WORK else call.name)
         if history.subject.kind in ("think", "plan") and found == FIRST:
             return
         effect = history.subject.effect()
@@ -401,6 +438,7 @@ class Tracker:
         if effect.effect == EFFECT_CHANGES and effective:
             self.close("moved_on", call.number)
             return
+        stretch.moved += found == CallClass.INFORMATIVE
         stretch.gap += 1
         if stretch.gap > MAX_NOVEL:
             self.close("moved_on")
@@ -419,6 +457,49 @@ _PROBES: Final = regex.lazy(
 def may_probe(command: str) -> bool:
     """Whether a command asks something whether it is there yet; to fail without a word is its answer then."""
     return _PROBES.search(command) is not None
+
+
+class _Begun(NamedTuple):
+    """Where a stretch begins if what stands right before it is a part of it, with all its calls and tokens."""
+
+    at: Opening
+    calls: int
+    tokens: int | None
+
+
+class _Before(NamedTuple):
+    """What is kept of a stretch that was too short for an episode: if it goes on, it began there."""
+
+    begun: _Begun
+    repeated: set[Group]
+    ended_by: tuple[int, str]
+    turn: int
+
+
+def _repeated(stretch: Stretch) -> list[Group]:
+    """What a stretch repeats without an excuse."""
+    return [group for group, member in stretch.members.items() if member.strong]
+
+
+def _begun(stretch: Stretch, before: _Before | None) -> _Begun:
+    """Where a stretch of repeats really begins.
+
+    A repeat that only calls of its own tools excuse is part of it, and so is the stretch before, if
+    such a call ended it: what the tools of a loop change did not change what the loop gets.
+    """
+    members = list(stretch.members.values())
+    tools = {member.name for member in members}
+    at, calls, tokens = stretch.opening(stretch.first), stretch.calls, stretch.tokens
+    lead = stretch.lead
+    if lead is not None and lead.by in tools and members[lead.member].strong:
+        at = lead
+    if before is not None and before.turn == stretch.turn and before.ended_by[1] in tools:
+        near = at.call - before.ended_by[0] <= MAX_BETWEEN
+        if near and not before.repeated.isdisjoint(_repeated(stretch)):
+            at, more, spent = before.begun
+            calls += more
+            tokens = spent if tokens is None else tokens if spent is None else tokens + spent
+    return _Begun(at, calls, tokens)
 
 
 def is_stray(stretch: Stretch) -> bool:

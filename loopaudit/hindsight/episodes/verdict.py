@@ -8,7 +8,7 @@ Several calls of one response count once per member, because they were one decis
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -78,7 +78,8 @@ class Member(msgspec.Struct):
     """What is repeated in a stretch: ``strong`` repeats without and ``weak`` with an excuse.
 
     ``arguments`` is the beginning of the argument text of its first call. ``waits`` counts the
-    repeats that waited for something, ``at_once`` those of a waiting tool that did not wait.
+    repeats that waited for something, ``at_once`` those of a waiting tool that did not wait,
+    ``moves`` those of a look whose answer has moved by itself before.
     ``may_move`` means that the answer may change by itself (an outage, a look), ``curable`` that
     a refusal named what would cure it.
     """
@@ -93,6 +94,7 @@ class Member(msgspec.Struct):
     failing: int = 0
     waits: int = 0
     at_once: int = 0
+    moves: int = 0
     may_move: bool = True
     curable: bool = False
     noise: int = 0
@@ -117,21 +119,36 @@ class Answer(msgspec.Struct):
     exact: bool = False
 
 
+class Opening(NamedTuple):
+    """Where calls without news begin: the call, its place, what it repeats, and when it was made.
+
+    ``member`` is the index of its member, ``by`` the tool that may have changed something before it.
+    """
+
+    call: int
+    line: int
+    evidence: int
+    at: float | None
+    member: int
+    by: str
+
+
 class Stretch:
     """What is known of the stretch that is going on.
 
     ``strong`` and ``weak`` count repeats without and with an excuse, once per response;
     ``asked`` are excused by something else than a change. ``novel`` calls with news stand
-    between them and ``gap`` after the last one. ``calls`` and ``numbers`` are all strong ones,
-    ``excused`` counts the weak ones of a stretch without a strong one. ``answers`` are the answers of the
-    strong ones by tool, whatever these asked.
+    between them and ``gap`` after the last one; ``moved`` of all these are looks that showed another
+    answer than before. ``calls`` and ``numbers`` are all strong ones, ``excused`` counts the weak ones
+    of a stretch without a strong one. ``answers`` are the answers of the strong ones by tool,
+    whatever these asked.
     """
 
     __slots__ = (
         "answered", "answers", "asked", "at_end", "at_start", "calls", "evidence",
         "excused", "first", "first_weak", "gap", "guard", "kinds",
-        "last", "line", "members", "novel", "numbers", "offsets", "patient", "redo", "returned", "sequence", "strong",
-        "tokens", "turn", "waited", "weak",
+        "last", "lead", "line", "members", "moved", "novel", "numbers", "offsets", "patient", "redo", "returned",
+        "sequence", "strong", "tokens", "turn", "waited", "weak",
     )  # fmt: skip
 
     def __init__(self, turn: int) -> None:
@@ -141,6 +158,7 @@ class Stretch:
         self.sequence: list[int] = []
         self.first = 0
         self.first_weak = 0
+        self.lead: Opening | None = None
         self.last = 0
         self.line = 0
         self.strong = 0
@@ -149,6 +167,7 @@ class Stretch:
         self.excused = 0
         self.calls = 0
         self.novel = 0
+        self.moved = 0
         self.gap = 0
         self.waited = 0
         self.redo = 0
@@ -164,6 +183,10 @@ class Stretch:
         self.guard = False
         self.patient = False
         """Whether a person asked to keep looking."""
+
+    def opening(self, call: int, member: int = 0, by: str = "") -> Opening:
+        """What is noted as its beginning, with the number of that call."""
+        return Opening(call, self.line, self.evidence, self.at_start, member, by)
 
 
 class StretchVerdict(msgspec.Struct):
@@ -209,20 +232,30 @@ def due(s: Stretch, outcome: StretchVerdict | None) -> str:
 
     ``outcome`` is the verdict on it if the agent moved on now. A loop is known a little before
     that: whoever makes several calls again, and one of them for the third time, with nothing new
-    in between, goes round, however the round is ordered.
+    in between, goes round, however the round is ordered. Looks whose answers have moved by
+    themselves before get the patience of an outage.
     """
-    if outcome is not None:
-        return "" if outcome.kind == "waiting" else outcome.kind
-    if s.strong < DENSE or s.novel or s.gap or s.weak:
-        return ""
+    if not s.strong:
+        return "" if outcome is None else outcome.kind
     members, top, main = _main(s)
-    if top.strong < 2 or any(m.need not in _CERTAIN for m in members):
+    if outcome is None:
+        if s.strong < DENSE or s.novel or s.gap or s.weak or top.strong < 2:
+            return ""
+        needs = {m.need for m in members}
+        if any(m.waits for m in members) or needs.isdisjoint(_CERTAIN) or not needs <= _KNOWN:
+            return ""
+    elif outcome.kind in ("waiting", "stale_wait"):
+        return "" if outcome.kind == "waiting" else outcome.kind
+    if s.strong < NEED["outage"] and all(m.may_move and 2 * m.moves >= m.strong for m in main):
         return ""
-    return "" if _budget(s, "recovered", main, top) == POLL_BUDGET else _kind(s, main)
+    return _kind(s, main)
 
 
 _CERTAIN: Final = frozenset({"call", "cureless", "failure", "edit", "receipt"})
 """What is repeated beyond doubt, by the keys of :data:`NEED`."""
+
+_KNOWN: Final = _CERTAIN | {"answer", "failing_answer", "page"}
+"""What may be among it: a constant answer is no accident where a question is put again in the same words."""
 
 
 def _main(s: Stretch) -> tuple[list[Member], Member, list[Member]]:
@@ -236,8 +269,10 @@ def _budget(s: Stretch, ended: str, main: list[Member], top: Member) -> int | No
     """How many unchanged answers a stretch may have if it is a wait or a retry; ``None`` if it is none."""
     paused = 2 * s.waited >= top.strong > 1 and not any(m.curable for m in main)
     if paused or all(2 * m.waits >= m.strong and m.waits for m in main):
-        return POLL_BUDGET if ended == "recovered" or s.patient else STALE_BUDGET
-    return RETRY_BUDGET if ended == "recovered" and all(m.may_move for m in main) else None
+        moves = ended == "recovered" or s.patient or all(2 * m.moves >= m.strong for m in main)
+        return POLL_BUDGET if moves else STALE_BUDGET
+    resumed = s.moved >= top.strong - 1 and all(m.category == "outage" for m in main)
+    return RETRY_BUDGET if (ended == "recovered" or resumed) and all(m.may_move for m in main) else None
 
 
 def is_wait(s: Stretch, ended: str) -> bool:

@@ -57,7 +57,7 @@ LOOKING: Final = words(
     [ [[ true false : seq expr bc history man info tldr locale getconf lscpu lsblk lsmod vmstat iostat dmesg
     journalctl last w who read shift local declare typeset export unset return exit break continue get-content
     get-childitem select-string get-location test-path get-item zcat zless bat exa eza cloc tokei scc nvidia-smi top
-    htop sw_vers xxhsum rev paste join expand unexpand look cal getent numfmt ldd nm objdump readelf
+    htop pg_isready sw_vers xxhsum rev paste join expand unexpand look cal getent numfmt ldd nm objdump readelf
     """
 )
 """Programs that write nothing, whatever their options (save redirections)."""

@@ -190,6 +190,11 @@ def _wget(arguments: list[str], _inner: Inner) -> CommandEffect:
     return LOOKS if quiet and not any(w in line for w in ("--post", "--method", "--body")) else MAY_CHANGE
 
 
+def _nc(arguments: list[str], _inner: Inner) -> CommandEffect:
+    """Looks only whether something listens, with ``-z`` among its letters."""
+    return LOOKS if any(a[:1] == "-" and a[1:2] != "-" and "z" in a for a in arguments) else MAY_CHANGE
+
+
 def _python(arguments: list[str], inner: Inner) -> CommandEffect:
     if help_only(arguments):
         return LOOKS
@@ -253,6 +258,7 @@ RULES: Final[Mapping[str, Rule]] = {
     "rake": _targets("spec"),
     "git": _git,
     "curl": _curl,
+    **dict.fromkeys(("nc", "ncat", "netcat"), _nc),
     "wget": _wget,
     "sort": _unless("-o", "--output"),
     "date": _unless("-s", "--set"),

@@ -8,7 +8,9 @@ Watches
     The stretch of calls that brought nothing new, as ``loopaudit.hindsight`` sees it: repeated calls
     with a known result and no possible change in between, failures like the one before, lines that
     were shown, edits that are applied, one answer to different questions. Excused repeats (after a
-    change, a request, a compaction) and the first polls of a wait do not count.
+    change, a request, a compaction) and the polls of a wait within its budget do not count: 20 in a
+    row, 40 if a person asked for them or their answer has moved by itself. A look without a pause
+    whose answer has moved by itself since the last request may be repeated six times.
 
 Acts
     * ``nothing_new``: the stretch has become a loop, however the agent goes on; or four calls in a
@@ -44,6 +46,8 @@ Examples
     read(a)=x read(a)=x edit(a)=ok read(a)=x read(a)=x edit(a)=done read(a)=x | . . . . . . .
     read(a)=x x4 user read(a)=x read(c)=z | . . . notice . .
     poll(a)=running x6 poll(a)=done | . . . . . . .
+    list(a)=one list(a)=two x5 list(a)=done | . . . . . . .
+    list(a)=two x5 | . . . notice .
     fetch(a)!gone fetch(b)!gone fetch(c)!gone fetch(d)!gone fetch(e)!gone | . . . . notice
 
 Source

@@ -196,9 +196,38 @@ def resumed(*sizes: str) -> Session:
     return session
 
 
+def logged(start: str, look: str, *answers: tuple[str, int]) -> Session:
+    session = Session().user("Run the gate.").sh(start, "")
+    for answer, times in answers:
+        session.sh(look, answer, times=times)
+    return session
+
+
+JOB = "make gate > out/gate.log 2>&1 &"
+HALF = ("412 of 3000 tests", 12)
+
+
 @pytest.mark.parametrize(
     ("session", "notice"),
     [
+        pytest.param(logged(JOB, "tail -1 out/gate.log", HALF, ("done", 1)), 0, id="the log of a job"),
+        pytest.param(logged("nohup ./train >run.txt &", "wc -l run.txt", HALF), 0, id="the log of another"),
+        pytest.param(logged("(npm run dev &> dev.log &)", "grep -c GET dev.log", HALF), 0, id="the log of a third"),
+        pytest.param(logged(JOB, "tail -1 out/gate.log", ("412 of 3000 tests", 30)), 23, id="a log that stands still"),
+        pytest.param(
+            logged(JOB, "tail -1 out/gate.log", ("process exited with code 1", 9)), 5, id="a job that is over"
+        ),
+        pytest.param(logged(JOB, "tail -1 out/other.log", HALF), 5, id="the log of no job"),
+        pytest.param(logged("make > a.log 2>&1", "tail -1 a.log", HALF), 5, id="the log of what has run"),
+        pytest.param(
+            Session()
+            .user()
+            .call("write_stdin", {"session_id": 2, "chars": ""}, "Process running", times=3)
+            .call("write_stdin", {"session_id": 2, "chars": "j"}, "Process running", times=2)
+            .call("write_stdin", {"session_id": 2, "chars": ""}, "Process running", times=5),
+            0,
+            id="polls with a key between",
+        ),
         pytest.param(slept("sleep 3; test -f out/ready", ("!", 7), ("", 1)), 0, id="a bare exit code: not yet"),
         pytest.param(slept("sleep 2; nc -z db 5432", ("!Exit code 1", 7), ("", 1)), 0, id="nothing listens yet"),
         pytest.param(slept("sleep 5; pg_isready -h db", ("!db:5432 - no response", 9)), 0, id="no response yet"),

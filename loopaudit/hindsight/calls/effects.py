@@ -465,6 +465,16 @@ def takes_output(arguments: Any) -> bool:
     return isinstance(arguments, dict) and str(arguments.get("is_input", "")).lower() == "true"
 
 
+_LOG: Final = regex.lazy(r"&?>{1,2}\s*([^\s;&|<>()]{2,300})[^;&|\n]{0,200}(?:2>&1\s*)?(?<!&)&(?![&>\d])")
+"""A file that a command writes which ends with an ampersand."""
+
+
+def logs_of(command: str) -> list[str]:
+    """The names of the files into which parts of a command line write in the background."""
+    found = (match.group(1).strip("'\"").rpartition("/")[2] for match in _LOG.finditer(command))
+    return [name for name in found if len(name) > 1 and name != "null"]
+
+
 def effect_of_command(command: str) -> CommandEffect:
     """What a shell command may do."""
     return cached_command_effect(command) if len(command) <= 400 else command_effect(command)

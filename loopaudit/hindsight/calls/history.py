@@ -36,6 +36,7 @@ from loopaudit.hindsight.calls.effects import (
     delivers,
     goes_a_step,
     host_asked,
+    logs_of,
     paged,
     sees_gui,
     shows_stuck,
@@ -95,6 +96,9 @@ MAX_NEWS: Final = 8
 MAX_STEPS: Final = 20
 """Equal steps of one turn that may be gone without a look at where they lead."""
 
+MAX_LOGS: Final = 64
+"""Files of commands in the background that are remembered."""
+
 MAX_ACKNOWLEDGEMENT: Final = 80
 """Longest result in characters or bytes that may be no more than the acknowledgement of a step."""
 
@@ -135,7 +139,7 @@ class History:
     """
 
     __slots__ = (
-        "_answers", "_current", "_editing", "_erring", "_failing", "_moved", "_old", "_outcomes", "_outputs",
+        "_answers", "_current", "_editing", "_erring", "_failing", "_logs", "_moved", "_old", "_outcomes", "_outputs",
         "_patient", "_request", "_runs", "_shown", "_stands", "_young", "asked_range", "changed", "changes", "constant",
         "epoch", "erring", "evidence", "failed", "fruitless", "kept_kind", "moves", "noise", "paging", "redo",
         "returned", "seen", "sibling", "subject", "turn",
@@ -155,6 +159,8 @@ class History:
         self._answers = Answers()
         self._outcomes = Answers()
         self._shown = Shown()
+        self._logs: list[str] = []
+        """Files into which commands in the background write."""
         self.changes = Changes()
         self._editing = Editing(self.changes)
         self.subject = Subject(natures)
@@ -312,6 +318,8 @@ class History:
                 asked = subject.shown()
                 if asked is not None:
                     return self._read(asked, entry)
+                if command is not None and "&" in command and len(self._logs) < MAX_LOGS:
+                    self._logs += logs_of(command)
                 self.changes.note(subject.call, command, nature, kind)
                 return FIRST
         kind = subject.kind_by_arguments()
@@ -512,6 +520,14 @@ class History:
         if self.kept_kind or subject.kind == "read" or subject.effect().effect != EFFECT_LOOKS:
             return False
         return not self.changes.since(entry.last, None) and not shows_end(head_of(result.source))
+
+    def follows(self) -> bool:
+        """Whether the call looks into a file that a command in the background writes."""
+        if not self._logs:
+            return False
+        subject = self.subject
+        where = subject.command or subject.path() or ""
+        return any(log in where for log in self._logs) and kind_looks(subject)
 
     def _made_again(self, entry: KnownCall, held: Held) -> bool:
         """Whether the same thing was sent or created once more, and only the number of the receipt is new."""

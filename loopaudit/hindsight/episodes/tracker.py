@@ -259,7 +259,9 @@ class Tracker:
         if not sibling:
             over = self._over and member.need == "over"
             member.at_once += at_once or over
-            waits = effect.waits and not at_once and not over and not self._in_vain(call, effect)
+            follows = strong and not effect.waits and history.follows()
+            waits = (effect.waits or follows) and not at_once and not over
+            waits = waits and not self._in_vain(call, effect, follows=follows)
             member.waits += waits or (strong and history.patient)
             member.moves += strong and history.moves
             if len(stretch.sequence) < MAX_SEQUENCE:
@@ -381,7 +383,7 @@ class Tracker:
         members = [m for m in stretch.members.values() if m.strong]
         return all(m.waits for m in members) and shows_finish(call.result.output)
 
-    def _in_vain(self, call: Call, effect: CommandEffect) -> bool:
+    def _in_vain(self, call: Call, effect: CommandEffect, *, follows: bool) -> bool:
         """Whether a waiting call waits for something that cannot come.
 
         That is so where what it looks at is over, or where it fails itself: unless of an outage, or
@@ -402,8 +404,8 @@ class Tracker:
             head = head_of(behind_header(result.source))
             if shows_prompt(result.output) or (says_error(head) and category_of(head) in CURELESS):
                 return True
-        # The results of a shell tell how the command itself ended, but for one without a command.
-        shell = history.subject.nature.kind == "shell" and effect is not TAKES_OUTPUT
+        # The results of a shell tell how the command itself ended, but for one without a command, or with a log.
+        shell = history.subject.nature.kind == "shell" and effect is not TAKES_OUTPUT and not follows
         return not shell and result is not None and shows_end(head_of(result.source))
 
     # -- calls with news -------------------------------------------------------------------

@@ -268,7 +268,8 @@ def _main(s: Stretch) -> tuple[list[Member], Member, list[Member]]:
 def _budget(s: Stretch, ended: str, main: list[Member], top: Member) -> int | None:
     """How many unchanged answers a stretch may have if it is a wait or a retry; ``None`` if it is none."""
     paused = 2 * s.waited >= top.strong > 1 and not any(m.curable for m in main)
-    if paused or all(2 * m.waits >= m.strong and m.waits for m in main):
+    mostly = top.waits and 4 * sum(m.waits for m in main) >= 3 * sum(m.strong for m in main)
+    if paused or mostly or all(2 * m.waits >= m.strong and m.waits for m in main):
         moves = ended == "recovered" or s.patient or all(2 * m.moves >= m.strong for m in main)
         return POLL_BUDGET if moves else STALE_BUDGET
     resumed = s.moved >= top.strong - 1 and all(m.category == "outage" for m in main)

@@ -116,7 +116,7 @@ def read(path: Path, *, format: str | None = None, failure_level: Level = "exit_
     events: list[Event] = []
     with Source(os.fspath(path)) as source:
         emitter = Emitter(events.append, source.problems, failure_level=failure_level)
-        recognise(source, format).read(source, emitter)
+        recognise(source, format).report(source, emitter)
         emitter.finish()
     if not events:
         raise InputError(f"{source.name}: no conversation in it")

@@ -79,7 +79,7 @@ def read_events(
             failure_level=failure_level,
             on_session=lambda _, finished: totals.append(finished),
         )
-        reader.read(source, emit)
+        reader.report(source, emit)
         emit.finish()
         return events, source.problems, totals
 

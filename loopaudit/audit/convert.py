@@ -70,7 +70,7 @@ def convert(source: Source, reader: Reader, out: IO[bytes], transform: Transform
         judge.knows_success = lambda: emit.totals.success_known
     else:
         emit = Emitter(_nobody, source.problems, failure_level=LEVEL, on_session=scribe.finished, tap=scribe)
-    reader.read(source, emit)
+    reader.report(source, emit)
     emit.finish()
     if not emit.sessions:
         raise InputError(f"{source.name}: read as {reader.id}, but it holds no conversation")

@@ -213,7 +213,7 @@ def audit_source(
     reader = reader or recognise(source, options.format_id)
     log_recognised(source, reader, options.format_id)
     session = _Audit(name or source.name, reader.id, options, source.problems, continues)
-    reader.read(source, session.emitter)
+    reader.report(source, session.emitter)
     session.close()
     if not session.done:
         kept: list[Problem] = source.problems.kept

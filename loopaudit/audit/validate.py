@@ -135,7 +135,7 @@ def validate(source: Source, reader: Reader, *, thorough: bool = False) -> Valid
     if reader.id == NATIVE.id:
         _native(source, emit, result, thorough=thorough)
     else:
-        reader.read(source, emit)
+        reader.report(source, emit)
     emit.finish()
     result.sessions = emit.sessions
     if not emit.sessions:

@@ -13,6 +13,7 @@ somebody asks: most are never looked at.
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from math import isfinite
 from typing import Any, Final, Literal
 
 import msgspec
@@ -306,7 +307,11 @@ def seconds(at: str | float | None) -> float | None:
     if at is None or isinstance(at, bool):
         return None
     if isinstance(at, (int, float)):
-        return at / 1000 if at > 1e11 else float(at)
+        try:
+            since = at / 1000 if at > 1e11 else float(at)
+        except OverflowError:
+            return None
+        return since if isfinite(since) else None
     try:
         moment = datetime.fromisoformat(at)
         return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).timestamp()

@@ -11,7 +11,10 @@ import msgspec
 import orjson
 
 from loopaudit.core import regex, text
-from loopaudit.core.canonical import has_negative_zero
+from loopaudit.core.canonical import depth, has_negative_zero
+
+MAX_NESTING: Final = 1024
+"""Levels of nesting that are decoded: as many as orjson does. Of the standard library each version has its own."""
 
 
 def tolerant_loads(data: bytes) -> Any:
@@ -37,14 +40,17 @@ def exact_loads(data: bytes) -> Any:
     """
     try:
         try:
-            return json.loads(data, strict=False, parse_int=_integer)
+            value = json.loads(data, strict=False, parse_int=_integer)
         except UnicodeDecodeError:
-            return json.loads(data.decode("utf-8", "replace"), strict=False, parse_int=_integer)
+            value = json.loads(data.decode("utf-8", "replace"), strict=False, parse_int=_integer)
     except RecursionError:
         try:
             return orjson.loads(data)  # goes a little deeper
         except ValueError:
             raise ValueError("nested too deeply") from None
+    if data.count(b"[") + data.count(b"{") > MAX_NESTING and depth(value) > MAX_NESTING:
+        raise ValueError("nested too deeply")
+    return value
 
 
 def _integer(literal: str) -> int | float:

@@ -47,3 +47,23 @@ class Reader:
     evidence: Evidence = "data"
     written_by: str = ""
     where: str = ""
+
+    def report(self, source: Source, emit: Emitter) -> None:
+        """Let :attr:`read` report everything; a record that nests too deeply for it ends the transcript, as damage.
+
+        What is decoded nests up to 1,024 levels (:mod:`loopaudit.core.json`), about as deep as Python calls itself, so
+        that whatever walks through a hostile value, ``str`` included, may fail.
+        """
+        try:
+            self.read(source, emit)
+        except RecursionError:
+            emit.problem(
+                "nested_too_deeply", "a record nests too deeply to be read; it and what follows are lost", damage=True
+            )
+
+    def claims(self, probe: Probe) -> str | None:
+        """What :attr:`sniff` says; what nests too deeply for it is not claimed."""
+        try:
+            return self.sniff(probe)
+        except RecursionError:
+            return None

@@ -46,7 +46,7 @@ def recognise(source: Source, format_id: str | None = None) -> Reader:
 def log_recognised(source: Source, reader: Reader, format_id: str | None) -> None:
     """Log which reader a source gets, and why; to be called before it is read."""
     if log.is_on():
-        why = "asked for" if format_id is not None else reader.sniff(source.probe())
+        why = "asked for" if format_id is not None else reader.claims(source.probe())
         log.info(__name__, "%s: read as %s: %s", source.name, reader.id, why)
 
 
@@ -72,10 +72,10 @@ def claim(probe: Probe) -> Reader | None:
     if probe.shape == "records" and (reader := claim_head(probe)) is not None:
         return reader
     for reader in in_order(probe.shape):
-        if reader.sniff(probe) is not None:
+        if reader.claims(probe) is not None:
             return reader
     for reader in readers().installed()[0]:
-        if reader.sniff(probe) is not None:
+        if reader.claims(probe) is not None:
             return reader
     return None
 
@@ -84,7 +84,7 @@ def claims(probe: Probe) -> list[tuple[Reader, str]]:
     """All readers that claim a probe, with their reasons; more than one is a defect."""
     found = []
     for reader in in_order():
-        reason = reader.sniff(probe)
+        reason = reader.claims(probe)
         if reason is not None:
             found.append((reader, reason))
     return found

@@ -153,7 +153,7 @@ class Source:
         self.copied: frozenset[bytes] = frozenset()
         """Ids of records that were read in another file of the run, as the format makes them."""
         self._max_expanded = max_expanded
-        self._memory = stream.getbuffer() if isinstance(stream, io.BytesIO) else None
+        self._memory = stream.getvalue() if isinstance(stream, io.BytesIO) else None
         """All bytes, where they are held anyway."""
         self._unpacked = 0
         self._prefix: list[bytes] = []

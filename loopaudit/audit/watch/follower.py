@@ -105,7 +105,7 @@ class Follower:
             with Source(None, stream=cast(IO[bytes], tail), name=self._name, probe=probe) as source:
                 listener = Listener(self._name, self._shown, self._reader.id, self._options, source.problems)
                 self.listener = tail.listener = listener
-                self._reader.read(source, listener.emitter)
+                self._reader.report(source, listener.emitter)
                 # Only a stop of the reader's own accord, or the end of the watch, comes here.
                 listener.emitter.finish()
         except _Stopped:
@@ -180,7 +180,7 @@ def read_document(path: Path, name: str, shown: str, options: Options) -> tuple[
         with Source(path, name=name) as source:
             reader = recognise(source, options.format_id)
             listener = Listener(name, shown, reader.id, options, source.problems)
-            reader.read(source, listener.emitter)
+            reader.report(source, listener.emitter)
             document.complete = INCOMPLETE.isdisjoint(source.problems.counts)
             listener.pause()
             document.fired, _, document.problems, document.damaged = listener.take()

@@ -39,6 +39,9 @@ from loopaudit.readers.kit.whole import Names, samples, values
 from loopaudit.readers.probe import Probe
 from loopaudit.readers.source import Source
 
+MAX_LEVELS: Final = 3
+"""How deep in a log's record a message is looked for."""
+
 MAX_LOOKED_AT: Final = 500
 """Objects and lists of a record that are looked at to recognise the format, at most."""
 
@@ -65,14 +68,14 @@ def _messages(
     """
     if steps is not None and next(steps, None) is None:
         return
-    if isinstance(record, list):
+    if isinstance(record, list) and depth <= MAX_LEVELS:
         for entry in record:
             if isinstance(entry, (dict, list)):
                 yield from _messages(entry, at, depth + 1, steps)
     elif isinstance(record, dict):
         if record.get("jsonrpc") == "2.0":
             yield record, at
-        elif depth < 3:
+        elif depth < MAX_LEVELS:
             at = next((record[name] for name in _TIMES if moment(record.get(name)) is not None), at)
             for inner in record.values():
                 if isinstance(inner, (dict, list)):

@@ -180,11 +180,9 @@ def test_python_values() -> None:
     assert arguments.py_equal({"a": [1, True]}, {"a": [1.0, 1]})
     assert not arguments.py_equal({"a": 1}, {"a": "1"})
     deep: Any = 0
-    for _ in range(5000):
-        deep = [deep]
     other: Any = 0
-    for _ in range(5000):
-        other = [other]
+    for _ in range(200_000):
+        deep, other = [deep], [other]
     assert not arguments.py_equal(deep, other)
 
 

@@ -309,5 +309,5 @@ def usage_of(value: Any) -> Usage | None:
 
 def _count(value: Mapping[str, Any], name: str, other: str) -> int | None:
     """The number under one name, else under the other."""
-    found = count(value.get(name))
-    return count(value.get(other)) if found is None else found
+    found = value.get(name)
+    return found if type(found) is int and found >= 0 else count(value.get(other))

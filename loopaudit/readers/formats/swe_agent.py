@@ -111,15 +111,16 @@ class _Run:
             malformed(self.emit, "a step without an action")
             return
         key = f"s{self.number}"
-        action = step["action"]
-        prose = string(step.get("thought")) or ""
-        if not action.strip():
+        action = step["action"].strip()
+        thought = string(step.get("thought")) or ""
+        if not action:
             self.emit.problem("no_action", "a response without a command")
-            self.emit.say(prose or content_text(step.get("response")), key=key)
+            self.emit.say(thought or content_text(step.get("response")), key=key)
             return
         self._calls(actions.of(action), action, key)
-        if prose.strip():
-            self.emit.say(prose.strip(), key=key)
+        prose = thought.strip()
+        if prose:
+            self.emit.say(prose, key=key)
         observation = step.get("observation")
         if not isinstance(observation, (str, list)):
             malformed(self.emit, "a step without an observation")
@@ -164,9 +165,9 @@ class _Actions:
         self._next: dict[str, Any] | None = next(self._left, None)
 
     def of(self, action: str) -> list[ToolCall]:
-        """The calls that stand for a step's action; none where the history does not have that action next."""
+        """The calls that stand for a stripped action; none where the history does not have that action next."""
         message = self._next
-        if message is None or str(message.get("action")).strip() != action.strip():
+        if message is None or str(message.get("action")).strip() != action:
             return []
         self._next = next(self._left, None)
         return calls_of(message)

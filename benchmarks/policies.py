@@ -3,7 +3,7 @@
 Whole replays stand against the floor of pipeline.py. The rows *all against mission* compare all
 policies with the four imitated ones of the default set: whole replays, and the policies by themselves over
 events that are read already. The rows *alone* are the engine over such events with one policy (or
-the default set, or all), against the engine with a policy that never says anything.
+the default set, or all), against the engine without a policy.
 """
 
 from __future__ import annotations
@@ -17,41 +17,7 @@ from loopaudit.audit.engine import Replay
 from loopaudit.config.options import Options
 from loopaudit.config.selection import select
 from loopaudit.core.events import Batch, Event
-from loopaudit.core.findings import Decision
-from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, Selected
-
-
-class _Silent(Guard):
-    """Looks at nothing."""
-
-    def judge(self, batch: Batch) -> Iterable[Decision]:
-        return NOTHING
-
-
-def _silent(params: Params, context: Context) -> _Silent:
-    return _Silent()
-
-
-def _no_message(decision: Decision) -> str:
-    return ""
-
-
-SILENT = Selected(
-    "silent",
-    Policy(
-        id="silent",
-        title="never says anything",
-        origin=Origin("none", "", ""),
-        params=Params,
-        start=_silent,
-        rules={},
-        message=_no_message,
-        actions=(),
-        ideas=(),
-    ),
-    Params(),
-)
-"""The floor of the policies: what the engine costs whatever the guard."""
+from loopaudit.policies.contract import Selected
 
 
 def measure(*, quick: bool) -> dict[str, Ratio]:
@@ -86,13 +52,13 @@ def measure(*, quick: bool) -> dict[str, Ratio]:
 
 
 def each(mission: Sequence[Selected], everything: Sequence[Selected], *, quick: bool) -> dict[str, Ratio]:
-    """Each policy, the default set and all of them over events, against the silent one."""
+    """Each policy, the default set and all of them over events, against none."""
     events = list(read(corpus("small", 1 if quick else 5)))
-    chosen = {"silent": [SILENT], **{s.label: [s] for s in everything}}
+    chosen = {"none": [], **{s.label: [s] for s in everything}}
     chosen |= {"mission": list(mission), f"all {len(everything)}": list(everything)}
     variants = {name: lambda s=policies: guards(events, s) for name, policies in chosen.items()}
-    taken = ratios(variants, "silent", 3 if quick else 9)
-    return {f"alone, {name}": ratio for name, ratio in taken.items() if name != "silent"}
+    taken = ratios(variants, "none", 3 if quick else 9)
+    return {f"alone, {name}": ratio for name, ratio in taken.items() if name != "none"}
 
 
 def guards(events: Iterable[Event], selected: Sequence[Selected]) -> None:

@@ -17,6 +17,8 @@ from loopaudit.policies.guards.agent_loop_guard.similarity import (
     Text,
     keyed_text,
     levenshtein,
+    may_differ,
+    must_differ,
     without_ends,
 )
 
@@ -70,6 +72,16 @@ def test_distances(a: str, b: str, edits: int) -> None:
 
 
 alike = st.lists(st.sampled_from(["foo", "bar", "12:00", "12:01", "x", "line", ""]), max_size=14)
+
+
+@given(
+    st.lists(st.sampled_from(["line one of it\n", "x = 12;", " ", "another line that is long\n", "ab"]), max_size=12),
+    st.lists(st.sampled_from(["line one of it\n", "x = 13;", " ", "another line that is long\n", "b"]), max_size=12),
+)
+def test_cheap_numbers_hold_the_distance_between_them(ours: list[str], theirs: list[str]) -> None:
+    a, b = "".join(ours), "".join(theirs)
+    assert must_differ(a, b) <= distance(a, b) <= may_differ(a, b)
+    assert must_differ(b, a) == must_differ(a, b)
 
 
 @given(st.text(alphabet="ab"), st.text(alphabet="ab"), st.text(alphabet="ab"), st.text(alphabet="ab"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from loopaudit.core.findings import Action
-from loopaudit.policies.guards.browser_use import POLICY, BrowserUseParams, normalized
+from loopaudit.policies.guards.browser_use import POLICY, BrowserUseParams, action_key
 from tests.policies.guard_streams import USER, C, call, events, findings, said
 
 CLICK = C("click", '{"index":1}')
@@ -54,4 +54,4 @@ def test_a_smaller_window_holds_fewer() -> None:
     ],
 )
 def test_what_makes_actions_alike(first: C, second: C, same: bool) -> None:
-    assert (normalized(call(first)) == normalized(call(second))) == same
+    assert (action_key(call(first)) == action_key(call(second))) == same

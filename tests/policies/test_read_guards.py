@@ -8,7 +8,7 @@ import pytest
 
 from loopaudit.policies.guards.gsd_pi import POLICY as GSD
 from loopaudit.policies.guards.gsd_pi import GsdPiParams, without_server
-from loopaudit.policies.guards.oh_my_opencode_slim import MARKERS, OhMyOpencodeSlimParams, lower_key
+from loopaudit.policies.guards.oh_my_opencode_slim import MARKERS, OhMyOpencodeSlimParams, is_same, lower_key
 from loopaudit.policies.guards.oh_my_opencode_slim import POLICY as SLIM
 from loopaudit.policies.guards.oh_my_pi import POLICY as OH_MY_PI
 from loopaudit.policies.guards.oh_my_pi import OhMyPiParams, call_key, without_intents
@@ -137,6 +137,16 @@ def test_keys_in_lower_case() -> None:
     assert lower_key(call(C("Read", '{"a":1.0}'))) == lower_key(call(C("READ", '{"a":1}')))
     assert lower_key(call(C("Read", "no json"))) == lower_key(call(C("read", "no json")))
     assert lower_key(call(C("Read", "no json"))) != lower_key(call(C("read", "no  json")))
+
+
+NAMES = ("Read", "read", "Grep")
+ARGUMENTS = ('{"a":1.0}', '{ "a": 1 }', '{"a":2,"b":1}', '{"b":1,"a":2}', "no json", '{"a":"\\ud800"}')
+
+
+def test_calls_are_compared_as_their_keys_are() -> None:
+    calls = [call(C(name, arguments)) for name in NAMES for arguments in ARGUMENTS]
+    for one in calls:
+        assert [is_same(one, other) for other in calls] == [lower_key(one) == lower_key(other) for other in calls]
 
 
 def test_hostile_status_takes_no_time() -> None:

@@ -41,14 +41,16 @@ from collections.abc import Iterable
 from typing import Annotated, Any, Final
 
 from loopaudit.core.canonical import digest
-from loopaudit.core.events import Batch, Call
+from loopaudit.core.events import TEXT, Batch, Call
 from loopaudit.core.findings import Action, Decision
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
-from loopaudit.policies.kit.arguments import py_value
-from loopaudit.policies.kit.json_dialects import py_text
+from loopaudit.policies.kit.arguments import py_dump_key, py_dump_value_key, py_value
 
 EXEMPT: Final = frozenset({"wait", "done", "go_back"})
 """Actions that are not counted."""
+
+NORMALIZED: Final = frozenset({"search", "click", "input", "navigate", "scroll"})
+"""Actions of which not everything counts."""
 
 _NO_WORD: Final = re.compile(r"[^\w\s]")
 
@@ -73,7 +75,7 @@ class BrowserUseGuard(Guard):
             return NOTHING
         for call in batch.calls:
             if call.name not in EXEMPT:
-                self._record(digest(normalized(call).encode("utf-8", "replace")))
+                self._record(action_key(call))
         most = max(self._counts.values(), default=0)
         if most < self._params.nudge_at:
             return NOTHING
@@ -90,11 +92,27 @@ class BrowserUseGuard(Guard):
                 del self._counts[gone]
 
 
-def normalized(call: Call) -> str:
-    """What makes actions alike, as text."""
+def action_key(call: Call) -> bytes:
+    """Equal for actions that are alike."""
     name = call.name
+    if name in NORMALIZED:
+        return digest(_normalized(name, _given(call)).encode("utf-8", "replace"))
+    # Without a null in it an action is compared as a whole, which needs no look at its arguments.
+    if call.form == TEXT and call.is_json and "null" not in call.source and call.source.lstrip()[:1] == "{":
+        return py_dump_key(call)
+    given = _given(call)
+    if given and None not in given.values():
+        return py_dump_key(call)
+    return py_dump_value_key(name, {key: inner for key, inner in given.items() if inner is not None})
+
+
+def _given(call: Call) -> dict[str, Any]:
     value = py_value(call)
-    given: dict[str, Any] = value if isinstance(value, dict) else {}
+    return value if isinstance(value, dict) else {}
+
+
+def _normalized(name: str, given: dict[str, Any]) -> str:
+    """What makes actions alike of which not everything counts, as text."""
     if name == "search":
         words = sorted(set(_NO_WORD.sub(" ", str(given.get("query", "")).lower()).split()))
         return f"search|{given.get('engine', 'google')}|{'|'.join(words)}"
@@ -104,9 +122,7 @@ def normalized(call: Call) -> str:
         return f"input|{given.get('index')}|{str(given.get('text', '')).strip().lower()}"
     if name == "navigate":
         return f"navigate|{given.get('url', '')}"
-    if name == "scroll":
-        return f"scroll|{'down' if given.get('down', True) else 'up'}|{given.get('index')}"
-    return f"{name}|{py_text({key: inner for key, inner in given.items() if inner is not None})}"
+    return f"scroll|{'down' if given.get('down', True) else 'up'}|{given.get('index')}"
 
 
 def message(decision: Decision) -> str:

@@ -49,17 +49,17 @@ from collections.abc import Iterable
 from typing import Annotated, Any, Final
 
 from loopaudit.core.canonical import digest
-from loopaudit.core.events import Batch, Call
+from loopaudit.core.events import TEXT, Batch, Call
 from loopaudit.core.findings import Action, Decision
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
-from loopaudit.policies.kit.arguments import py_value
+from loopaudit.policies.kit.arguments import py_dump_key, py_dump_value_key, py_value
 from loopaudit.policies.kit.json_dialects import py_text
 
 SALIENT: Final = ("path", "url", "query", "command", "pattern", "glob", "cmd")
 """Arguments that stand for all of them."""
 
-KEPT: Final = 200
-"""Characters of a key that are kept as they are."""
+WHOLE: Final = frozenset({"write_file", "str_replace"})
+"""Tools of which all arguments matter."""
 
 BLOCK_OF_LINES: Final = 200
 """Lines of a file that count as one place."""
@@ -81,8 +81,8 @@ class DeerFlowGuard(Guard):
     def __init__(self, params: DeerFlowParams, context: Context) -> None:
         self._params = params
         self._enforced = context.enforced
-        self._sets: deque[tuple[str, ...]] = deque(maxlen=params.window_size)
-        self._warned: set[tuple[str, ...]] = set()
+        self._sets: deque[tuple[bytes, ...]] = deque(maxlen=params.window_size)
+        self._warned: set[tuple[bytes, ...]] = set()
         self._names: deque[str] = deque()
         self._reach = max(params.window_size, params.tool_freq_hard_limit)
         self._used: Counter[str] = Counter()
@@ -134,27 +134,29 @@ class DeerFlowGuard(Guard):
         return stop
 
 
-def stable_key(call: Call) -> str:
-    """Name and what matters of the arguments; of long ones a digest, since the window keeps them."""
+def stable_key(call: Call) -> bytes:
+    """Equal for calls whose name and what matters of the arguments are."""
+    name = call.name
+    # Of these everything matters, which needs no look at the arguments. What is no object needs one, see below.
+    if name in WHOLE and call.form == TEXT and call.is_json and call.source.lstrip()[:1] == "{":
+        return py_dump_key(call)
     value = py_value(call)
-    if isinstance(value, dict):
-        key = f"{call.name}:{_of_object(call.name, value)}"
-    else:
+    if not isinstance(value, dict):
         # Text that is no JSON stands for itself; no argument of what is no object matters more than others.
-        key = f"{call.name}:{value if isinstance(value, str) and not call.is_json else py_text(value)}"
-    return key if len(key) <= KEPT else digest(key.encode("utf-8", "surrogatepass")).hex()
-
-
-def _of_object(name: str, arguments: dict[str, Any]) -> str:
+        return _digest(name, value if isinstance(value, str) and not call.is_json else py_text(value))
     if name == "read_file":
-        start = _line(arguments.get("start_line"), 1)
-        first, last = sorted((start, _line(arguments.get("end_line"), start)))
-        return f"{arguments.get('path') or ''}:{_block(first)}-{_block(last)}"
-    if name not in ("write_file", "str_replace"):
-        salient = {field: arguments[field] for field in SALIENT if arguments.get(field) is not None}
-        if salient:
-            return py_text(salient)
-    return py_text(arguments)
+        start = _line(value.get("start_line"), 1)
+        first, last = sorted((start, _line(value.get("end_line"), start)))
+        return _digest(name, f"{value.get('path') or ''}:{_block(first)}-{_block(last)}")
+    if name not in WHOLE:
+        salient = {field: value[field] for field in SALIENT if value.get(field) is not None}
+        if salient and len(salient) < len(value):
+            return py_dump_value_key(name, salient)
+    return py_dump_key(call)
+
+
+def _digest(name: str, text: str) -> bytes:
+    return digest(f"{name}:{text}".encode("utf-8", "surrogatepass"))
 
 
 def _line(value: Any, otherwise: int) -> int:

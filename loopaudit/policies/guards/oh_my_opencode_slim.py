@@ -87,7 +87,7 @@ class OhMyOpencodeSlimGuard(Guard):
         self._params = params
         self._tool = context.tool
         self._enforced = context.enforced
-        self._last = b""
+        self._last: Call | None = None
         self._result: Result | None = None
         self._run = 0
         self._states: Recent[str, tuple[str, int]] = Recent(64)
@@ -104,28 +104,27 @@ class OhMyOpencodeSlimGuard(Guard):
             self._waits = 0
             return NOTHING
         tools = [self._tool(call).lower() for call in calls]
-        keys = [b"" if tool in EXEMPT else lower_key(call) for call, tool in zip(calls, tools, strict=True)]
         decisions: list[Decision] = []
         refused = set()
-        for position, (tool, key) in enumerate(zip(tools, keys, strict=True)):
+        for position, (call, tool) in enumerate(zip(calls, tools, strict=True)):
             if tool not in STATUS:
                 self._states.clear()
-            refusal = self._before(calls[position], tool, key, position)
+            refusal = self._before(call, tool, position)
             if refusal is not None:
                 decisions.append(refusal)
                 refused.add(position)
-        for position, (call, tool, key) in enumerate(zip(calls, tools, keys, strict=True)):
+        for position, (call, tool) in enumerate(zip(calls, tools, strict=True)):
             if call.result is None or call.result.failed or tool in EXEMPT or (position in refused and self._enforced):
                 continue
-            warning = self._after(call, call.result, tool, key, position)
+            warning = self._after(call, call.result, tool, position)
             if warning is not None:
                 decisions.append(warning)
         return decisions or NOTHING
 
-    def _before(self, call: Call, tool: str, key: bytes, position: int) -> Decision | None:
+    def _before(self, call: Call, tool: str, position: int) -> Decision | None:
         if tool in WAITS:
             rule, count, limit = "repeated_wait", self._waits, self._params.waits
-        elif tool in READERS and key == self._last:
+        elif tool in READERS and self._last is not None and is_same(call, self._last):
             rule, count, limit = "repeated_read", self._run, self._params.block_at
         else:
             return None
@@ -133,17 +132,17 @@ class OhMyOpencodeSlimGuard(Guard):
             return None
         return Decision(Action.BLOCK, rule, position, count=count, own_word="block", tool=call.name)
 
-    def _after(self, call: Call, result: Result, tool: str, key: bytes, position: int) -> Decision | None:
+    def _after(self, call: Call, result: Result, tool: str, position: int) -> Decision | None:
         if tool in WAITS:
             self._waits += 1
             rule, count, least = "repeated_wait", self._waits, self._params.waits
         elif tool in STATUS:
             rule, count, least = "repeated_status", self._status(call, result), self._params.warn_at
         else:
-            before = self._result
-            equal = before is not None and key == self._last and before.token == result.token
+            last, before = self._last, self._result
+            equal = last is not None and before is not None and is_same(call, last) and before.token == result.token
             self._run = self._run + 1 if equal else 1
-            self._last, self._result = key, result
+            self._last, self._result = call, result
             rule, count, least = "repeated_call", self._run, self._params.warn_at
         if count < least or MARKERS[rule == "repeated_wait"] in result.output:
             return None
@@ -173,6 +172,13 @@ def _task_asked_for(call: Call) -> str:
     given = arguments.get("sessionID")
     task = arguments.get("task_id") if given is None else given
     return task.strip() if isinstance(task, str) else ""
+
+
+def is_same(call: Call, other: Call) -> bool:
+    """Whether two calls have the same :func:`lower_key`; most have other names or arguments, which is known already."""
+    if call.name == other.name and call.is_json and other.is_json:
+        return js_sorted_key(call) == js_sorted_key(other)
+    return call.name.lower() == other.name.lower() and lower_key(call) == lower_key(other)
 
 
 def lower_key(call: Call) -> bytes:

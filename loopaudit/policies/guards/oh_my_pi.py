@@ -46,8 +46,10 @@ from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params,
 from loopaudit.policies.kit.arguments import js_sorted_key, js_sorted_value_key
 from loopaudit.policies.kit.cycles import Streak
 
-INTENTS: Final = ("i", "__intent")
+INTENTS: Final = frozenset({"i", "__intent"})
 """Members of arguments that only say why."""
+
+_CONTAINERS: Final[frozenset[type]] = frozenset({dict, list})
 
 
 class OhMyPiParams(Params):
@@ -82,8 +84,11 @@ class OhMyPiGuard(Guard):
 
 def call_key(call: Call) -> bytes:
     """Name and arguments without what only says why."""
-    if call.form == TEXT and not call.is_json:
-        return js_sorted_key(call)
+    if call.form == TEXT:
+        text = call.source
+        # A member's name stands in the text as it is, unless it is written with escapes.
+        if not call.is_json or not ('"i"' in text or '"__intent"' in text or "\\u" in text):
+            return js_sorted_key(call)
     arguments = call.arguments
     kept = without_intents(arguments)
     return js_sorted_key(call) if kept is arguments else js_sorted_value_key(call.name, kept)
@@ -92,6 +97,8 @@ def call_key(call: Call) -> bytes:
 def without_intents(value: Any) -> Any:
     """The value itself where it has no such members, else a copy without them."""
     if isinstance(value, dict):
+        if INTENTS.isdisjoint(value) and _CONTAINERS.isdisjoint(map(type, value.values())):
+            return value
         kept = {name: without_intents(inner) for name, inner in value.items() if name not in INTENTS}
         return kept if len(kept) < len(value) or any(kept[name] is not value[name] for name in kept) else value
     if isinstance(value, list):

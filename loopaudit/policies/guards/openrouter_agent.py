@@ -55,7 +55,7 @@ from loopaudit.core.events import Batch, Call
 from loopaudit.core.findings import Action, Decision
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.kit.arguments import js_sorted_key
-from loopaudit.policies.kit.utf16 import units, words
+from loopaudit.policies.kit.utf16 import last_words, units, words
 
 LONGEST_BLOCK: Final = 16
 LEAST_REPEATS: Final = 4
@@ -82,6 +82,8 @@ class OpenrouterAgentGuard(Guard):
         self._params = params
         self._tools: Recent[str, dict[bytes, int]] = Recent(TOOLS_KEPT)
         self._text = ""
+        """The last text that was not blank."""
+        self._tail: list[str] = []
         self._text_run = 0
 
     def judge(self, batch: Batch) -> Iterable[Decision]:
@@ -116,13 +118,16 @@ class OpenrouterAgentGuard(Guard):
 
     def _judge_text(self, text: str) -> Decision | None:
         """The stronger finding about a text, the repetition inside it on a tie."""
-        tokens = words(text)
-        if not tokens:
+        tail = last_words(text, LONGEST_BLOCK + 1)
+        if not tail:
             return None
-        squeezed = " ".join(tokens)
-        self._text_run = self._text_run + 1 if squeezed == self._text else 1
-        self._text = squeezed
-        inside = self._rung("text-repetition", repeats_at_end(tail_words(tokens, squeezed)))
+        # Most texts end otherwise than the one before, and in a word that is new; only of others all words are made.
+        is_same = tail == self._tail and words(text) == words(self._text)
+        self._text_run = self._text_run + 1 if is_same else 1
+        self._text, self._tail = text, tail
+        may_repeat = tail[-1] in tail[:-1] or 2 * len(text) > WINDOW_UNITS
+        repeats = repeats_at_end(tail_words(words(text), len(text))) if may_repeat else 0
+        inside = self._rung("text-repetition", repeats)
         across = self._rung("text-streak", self._text_run)
         if inside is None or (across is not None and across.action > inside.action):
             return across
@@ -136,13 +141,13 @@ class OpenrouterAgentGuard(Guard):
         return None
 
 
-def tail_words(tokens: Sequence[str], squeezed: str) -> Sequence[str]:
+def tail_words(tokens: Sequence[str], size: int) -> Sequence[str]:
     """The words that are looked at for repetition: those of the text's last code units.
 
-    The first one may be cut. ``squeezed`` is the text that the words ``said`` make.
+    The first one may be cut. ``size`` is how many characters the text has at most that the words make.
     """
-    if 2 * len(squeezed) > WINDOW_UNITS:
-        text = units(squeezed)
+    if 2 * size > WINDOW_UNITS:
+        text = units(" ".join(tokens))
         if len(text) > WINDOW_UNITS:
             tokens = words(text[-WINDOW_UNITS:])
     return tokens[-WINDOW_WORDS:]

@@ -138,7 +138,9 @@ class PydanticAiHarnessGuard(Guard):
         return self._loop("error_cycle", count, call.name, position)
 
     def _spoken(self, text: str) -> Iterable[Decision]:
-        words = " ".join(text.split()).lower()[: self._params.monologue_prefix_chars]
+        size = self._params.monologue_prefix_chars
+        most = size // 2 + 1  # words that reach as far with the blanks between them, whatever follows
+        words = " ".join(text.split(None, most)[:most]).lower()[:size]
         if not words:
             return NOTHING
         count = self._words.push(words)

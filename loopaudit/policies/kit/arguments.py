@@ -135,6 +135,14 @@ def py_dump_key(call: Call) -> bytes:
     return found.py_dump if isinstance(found, Identities) else call.key
 
 
+def py_dump_value_key(name: str, value: Any) -> bytes:
+    """As :func:`py_dump_key`, for arguments of which a guard compares a part.
+
+    Equal to the key of a call with this name and these arguments.
+    """
+    return _py_dump_identity(name, value)
+
+
 def go_key(call: Call) -> bytes:
     """Name and arguments as Go guards compare them that parse and write the arguments."""
     found = call.identities

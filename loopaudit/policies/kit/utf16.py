@@ -39,13 +39,20 @@ def words(text: str) -> list[str]:
 
     A blank text has none.
     """
-    if text.isascii():
-        odd = "\x1c" in text or "\x1d" in text or "\x1e" in text or "\x1f" in text
-    else:
-        odd = _SPLIT_APART.search(text) is not None
-    if not odd:
+    if _splits_as_here(text):
         return text.split()
     return [word for word in SPACES.split(text) if word]
+
+
+def last_words(text: str, most: int) -> list[str]:
+    """The last of the :func:`words` of a text; the others need not be made."""
+    return text.rsplit(None, most)[-most:] if _splits_as_here(text) else words(text)[-most:]
+
+
+def _splits_as_here(text: str) -> bool:
+    if text.isascii():
+        return not ("\x1c" in text or "\x1d" in text or "\x1e" in text or "\x1f" in text)
+    return _SPLIT_APART.search(text) is None
 
 
 BLANKS: Final = (

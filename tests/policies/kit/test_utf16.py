@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopaudit.policies.kit.utf16 import BLANKS, SPACE, trim, units, words
+from loopaudit.policies.kit.utf16 import BLANKS, SPACE, last_words, trim, units, words
 
 odd_texts = st.text(alphabet="ab \t\n\x0b\x1c\x1f\x85\xa0\u180e\u2003\u2028\ufeff\ud800é😀", max_size=30)
 
@@ -24,6 +24,8 @@ def test_one_character_per_code_unit(text: str) -> None:
 @given(odd_texts)
 def test_words_are_cut_at_javascripts_white_space(text: str) -> None:
     assert words(text) == [word for word in re.split(f"[{re.escape(BLANKS)}]+", text) if word]
+    for most in (1, 2, 5):
+        assert last_words(text, most) == words(text)[-most:]
 
 
 @given(odd_texts)

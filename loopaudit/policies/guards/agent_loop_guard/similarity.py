@@ -36,6 +36,15 @@ SHORT: Final = 400
 
 _LEFT: Final = attrgetter("left")
 
+FREQUENT: Final = " etaonirslhdcupmfgy\n/_.-0123456789"
+"""Characters that are counted before the edit distance is worked out; any would do."""
+
+ANCHOR: Final = 12
+"""Characters of a piece of one text that is looked for in the other."""
+
+HALVINGS: Final = 6
+"""How often texts are divided at such a piece."""
+
 PAIRS_KEPT: Final = 256
 """Pairs of texts whose comparison is remembered, per generation."""
 
@@ -152,13 +161,12 @@ class Similarity:
         pair = (a.text, b.text)
         known = self._known.get(pair)
         if known is None:
-            # All that lies between the common ends can be replaced, which settles most that are similar.
             one, other = without_ends(a.text, b.text)
-            if _mean(shared, max(len(one), len(other)), longer) >= threshold:
+            if _mean(shared, may_differ(one, other), longer) >= threshold:
                 known = True
             else:
                 limit = int(longer * (1.0 + shared - 2.0 * threshold)) + 1
-                distance = levenshtein(one, other, limit)
+                distance = None if must_differ(one, other) > limit else levenshtein(one, other, limit)
                 known = distance is not None and _mean(shared, distance, longer) >= threshold
             self._known.put(pair, known)
         return known
@@ -207,6 +215,41 @@ def without_ends(a: str, b: str) -> tuple[str, str]:
     a, b = a[start:], b[start:]
     behind = common_prefix(a[::-1], b[::-1])
     return a[: len(a) - behind], b[: len(b) - behind]
+
+
+def must_differ(a: str, b: str) -> int:
+    """A number that the edit distance of two texts is not below, found a hundred times faster.
+
+    A replacement or a removal takes at most one character away of those that one text has more often than the other.
+    """
+    more = less = 0
+    for char in FREQUENT:
+        by = a.count(char) - b.count(char)
+        if by > 0:
+            more += by
+        else:
+            less -= by
+    return max(more, less)
+
+
+def may_differ(a: str, b: str, halvings: int = HALVINGS) -> int:
+    """A number that the edit distance of two texts is not above, which settles most that are similar.
+
+    All that lies between their common ends can be replaced. If a piece of one stands in the other, it can stay, and
+    what is before it and behind it is changed by itself.
+    """
+    a, b = without_ends(a, b)
+    most = max(len(a), len(b))
+    if not halvings or min(len(a), len(b)) < 2 * ANCHOR:
+        return most
+    for quarter in (2, 1, 3):
+        start = (len(a) - ANCHOR) * quarter // 4
+        place = b.find(a[start : start + ANCHOR])
+        if place >= 0:
+            before = may_differ(a[:start], b[:place], halvings - 1)
+            behind = may_differ(a[start + ANCHOR :], b[place + ANCHOR :], halvings - 1)
+            return min(most, before + behind)
+    return most
 
 
 def levenshtein(a: str, b: str, limit: int) -> int | None:

@@ -13,6 +13,7 @@ import pytest
 
 from loopaudit.audit.engine import Replay
 from loopaudit.cli.app import run
+from loopaudit.config.selection import select
 from loopaudit.core.counts import Totals
 from loopaudit.core.events import Batch
 from loopaudit.policies.contract import Policy, Selected
@@ -190,12 +191,13 @@ def test_the_program_itself_decides_the_same(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_odd_streams_as_transcripts(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    everything = [Selected(policy.id, policy, policy.params()) for policy in policies().all()]
+    everything = select([*policies().ids(), *(f"{p.id}:{name}" for p in policies().all() for name in p.variants)])
     written = write("odd", edges.streams(), tmp_path)
-    replayed = from_files([path for *_, path in written], capfd, "all")
+    names = [word for selected in everything for word in ("-p", selected.label)]
+    replayed = from_files([path for *_, path in written], capfd, *names[1:])
     for (odd, form, _), transcript in zip(written, replayed, strict=True):
         assert transcript["format"] == form.id
         expected = in_memory(form.carried(odd), *everything)
         for selected, result, findings in zip(everything, transcript["policies"], expected, strict=True):
-            assert result["policy"] == selected.label
+            assert result["label"] == selected.label
             assert decided(result["findings"]) == findings, f"{selected.label} stream {odd['id']} as {form.id}"

@@ -108,19 +108,22 @@ class GsdPiGuard(Guard):
             if refusal is not None:
                 decisions.append(refusal)
                 if self._enforced:
-                    continue
+                    continue  # it did not run, and so changed nothing
             has_changed = has_changed or (call.ok and tool in CHANGING)
+        # Only now: when the calls of a response are checked, none of them has run.
         if has_changed:
             self._uses.clear()
         return decisions or NOTHING
 
     def _check(self, call: Call, tool: str, position: int) -> Decision | None:
+        # A refused call stays in the row and in the count: asking once more is refused again.
         row = self._row.push(js_sorted_key(call))
         if row > (1 if tool == STRICT else self._params.max_consecutive_calls):
             return _block("identical_args", row, call, position)
         plain = without_server(tool)
         if tool in self._free or plain in self._free or plain.startswith("browser_"):
             return None
+        # Under the name it was called by: two servers' tools of one name are two tools.
         uses = self._uses.add(call.name)
         if uses <= (self._params.repeatable_cap if tool in OFTEN else self._params.default_cap):
             return None

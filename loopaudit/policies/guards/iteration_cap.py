@@ -46,8 +46,8 @@ Source
     SWE-agent) are not of this kind. Read, not run: LangChain's is ``AgentExecutor.max_iterations`` in the reference of
     langchain-classic, Vercel's the default ``stepCountIs(20)`` of ``ToolLoopAgent`` in the page on loop control of
     version 6 (one step in version 5), Google's ``_DEFAULT_MAX_LLM_CALLS`` in ``run_config.py`` of adk-python, koda's
-    ``MAX_ITERATIONS_DEFAULT`` in its loop guard, goose's ``GOOSE_MAX_TURNS`` 1,000 in its page on configuration.
-    That of moltis is as reported; its place in the source was not found again.
+    ``MAX_ITERATIONS_DEFAULT`` in its loop guard, goose's ``GOOSE_MAX_TURNS`` 1,000 in its page on configuration,
+    moltis' ``default_agent_max_iterations`` in ``crates/config/src/schema/tools.rs``.
 """
 
 from __future__ import annotations

@@ -35,6 +35,16 @@ SAME = [
     ("Chunk ID: f2c708", "Chunk ID: 395f7d", ("request id",)),
     ("3f2504e0-4f89-11d3-9a0c-0305e82c3301", "7d444840-9dc0-11d1-b245-5ffdce74fad2", ("request id",)),
     ('<<<DATA id="0a1b2c3d4e5f6a7b">>>', '<<<DATA id="ffeeddccbbaa0099">>>', ("request id",)),
+    (
+        "Dropped refs/stash@{0} (6c0b55ae82c13247e84a77687259e56caedfed89)",
+        "Dropped refs/stash@{0} (6696a8836f54763899383ebda0749b2665c86e6d)",
+        ("stash",),
+    ),
+    (
+        "Saved working directory and index state WIP on main: 20869b0 reader",
+        "Saved working directory and index state WIP on main: d573c48 reader",
+        ("stash",),
+    ),
     ("object at 0x7f8f39787150", "object at 0x7f8f395fe690", ("address",)),
     ('{"out":"a\\nin 0.1s\\nb"}', '{"out":"a\\nin 0.2s\\nb"}', ("duration",)),
 ]

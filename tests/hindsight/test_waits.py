@@ -108,6 +108,92 @@ def test_a_person_who_asks_to_keep_looking_has_patience(request_: str, kind: str
     assert run.call("get_run_status", {"id": 4}, "in progress", times=28).write("a", "b").kinds() == [kind]
 
 
+DELETE = "delete from sessions where id in (select id from sessions where seen < '2025-01-01' limit 1000)"
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "answer", "found"),
+    [
+        ("db_execute", {"sql": DELETE}, "DELETE 1000", False),
+        ("bash", {"command": "./purge.sh --batch 500"}, "purged 500 rows", False),
+        ("move_mails", {"to": "old", "limit": 50}, "50 messages were moved", False),
+        ("db_execute", {"sql": DELETE}, "DELETE 0", True),
+        ("db_execute", {"sql": "update sessions set seen = now() where id = 4"}, "UPDATE 1", True),
+        ("move_mails", {"to": "old", "limit": 50}, "0 messages were moved", True),
+        ("create_label", {"name": "old"}, "1 label in use, 50 messages moved", True),
+    ],
+)
+def test_what_takes_things_away_again_takes_others(
+    name: str, arguments: dict[str, Any], answer: str, found: bool
+) -> None:
+    assert bool(Session().user().call(name, arguments, answer, times=24).kinds()) == found
+
+
+@pytest.mark.parametrize(
+    ("error", "grows", "found"),
+    [
+        pytest.param(
+            "!curl: (56) Recv failure: Connection reset by peer", True, False, id="an outage that lets some through"
+        ),
+        pytest.param(
+            "!curl: (56) Recv failure: Connection reset by peer", False, True, id="an outage that lets nothing through"
+        ),
+        pytest.param("!curl: (60) SSL certificate problem", True, True, id="no outage"),
+    ],
+)
+def test_a_retry_that_came_further_is_excused(error: str, grows: bool, found: bool) -> None:
+    run = Session().user()
+    for number in range(12):
+        run.sh("curl -C - -O https://data.test/a.zip", error).sh("ls -l a.zip", f"{1000 + 500 * number * grows}")
+    assert bool([kind for kind in run.kinds() if kind != "waiting"]) == found
+
+
+@pytest.mark.parametrize(
+    ("request_", "found"),
+    [
+        ("Check the 22 links one by one.", False),
+        ("Prüfe die zwanzig Links.", False),
+        ("Check the links of part 3.", True),
+        ("Find the page.", True),
+    ],
+)
+def test_things_that_a_person_listed_are_no_guesses(request_: str, found: bool) -> None:
+    run = Session().user(request_)
+    for number in range(16):
+        run.call("web_fetch", {"url": f"https://docs.test/{number:04x}"}, "!Request failed with status code 404")
+    assert bool(run.kinds()) == found
+
+
+@pytest.mark.parametrize(
+    ("commands", "kinds"),
+    [
+        pytest.param([f"echo noop{n}" for n in range(9)], ["constant_answer"], id="a counter"),
+        pytest.param(
+            ["true", ":", "echo 'still here'", 'printf "ok"', "echo waiting", "true"], ["constant_answer"], id="words"
+        ),
+        pytest.param(["echo one", "echo two", "echo three"], [], id="three of them"),
+        pytest.param([c for n in range(9) for c in (f"echo step {n}", f"ls part{n}")], [], id="between looks"),
+        pytest.param([f"echo $PATH_{n}" for n in range(9)], [], id="values"),
+        pytest.param([f"echo {n} > f{n}" for n in range(9)], [], id="into files"),
+    ],
+)
+def test_commands_that_only_print_their_own_words(commands: list[str], kinds: list[str]) -> None:
+    run = Session().user()
+    for number, command in enumerate(commands):
+        run.sh(command, f"output {number}")
+    assert run.kinds() == kinds
+
+
+def test_a_stash_that_goes_to_and_fro() -> None:
+    run = Session().user()
+    for lap in range(5):
+        run.sh("git stash", f"Saved working directory and index state WIP on main: {0xA1B2C3D + lap:x} reader")
+        run.sh("cargo test", "41 passed; 1 ignored: symlink_loop")
+        run.sh("git stash pop", f"Dropped refs/stash@{{0}} ({0xA1B2C3D4E5F6 + lap:040x})")
+        run.sh("cargo test", "41 passed; 1 ignored: symlink_loop")
+    assert run.kinds() == ["cycle"]
+
+
 @pytest.mark.parametrize(
     ("one", "other", "names"),
     [
@@ -123,7 +209,6 @@ def test_what_counts_up_by_itself_is_noise(one: str, other: str, names: tuple[st
     assert same_but_for_noise(one, other) == names
 
 
-QUOTA = '{"error":{"code":429,"message":"Daily quota used up. Resets in 9 h.","request":"%x"}}'
 CODEX = "Chunk ID: 1b2c3d\nWall time: 1.2 seconds\nProcess exited with code 0\nOriginal token count: 40\nOutput:\n"
 
 

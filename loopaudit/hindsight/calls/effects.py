@@ -437,6 +437,23 @@ def delivers(name: str, arguments: Any, kind: Kind) -> bool:
     return any(isinstance(value, str) and _WORDY.search(value) is not None for value in arguments.values())
 
 
+_TAKEN: Final = regex.lazy(
+    r"\b(?:delete[sd]?|remove[sd]?|purge[sd]?|pruned?|evicted|archived|moved|migrated|expired|dropped|cleared|consumed)"
+    r"\b\W{0,3}(?:\w{1,20}\W{1,3}){0,2}?[1-9]\d{0,11}\b"
+    r"|\b[1-9]\d{0,11} (?:\w{1,20} ){0,2}?(?:were |was |have been |has been )?"
+    r"(?:deleted|removed|purged|pruned|evicted|archived|moved|migrated|expired|dropped|cleared|consumed)\b",
+    re.IGNORECASE,
+)
+_TAKING: Final = regex.lazy(
+    r"delete|remove|purge|prune|evict|archive|move|migrate|expire|drop|clear|consume", re.IGNORECASE
+)
+
+
+def took_more(asked: str, answer: str) -> bool:
+    """Whether a call took away some things, as its answer counts them: the same again then took others."""
+    return _TAKEN.search(answer) is not None and _TAKING.search(asked) is not None
+
+
 def goes_a_step(name: str, arguments: Any, kind: Kind, command: str | None = None) -> bool:
     """Whether a call goes a step on from where things stand (``move_forward``, a key): the same again may act."""
     if kind == "shell":
@@ -458,6 +475,16 @@ def sees_gui(name: str, arguments: Any, kind: Kind) -> bool:
         return False
     found = _spoken(name, arguments)
     return not found.isdisjoint(_SIGHTS) and found.isdisjoint(_ACTS - {"input", "go"})
+
+
+_ECHOES: Final = regex.lazy(
+    r"\s*(?:echo|printf|true|:)(?:[ \t]+(?:[^\s$`|&;<>()'\"\\*?~{}]+|'[^'\n]*'|\"[^\"$`\\\n]*\"))*\s*"
+)
+
+
+def only_echoes(command: str) -> bool:
+    """Whether a command does no more than print the words that stand in it."""
+    return len(command) <= 200 and _ECHOES.fullmatch(command) is not None
 
 
 def takes_output(arguments: Any) -> bool:

@@ -37,9 +37,11 @@ from loopaudit.hindsight.calls.effects import (
     goes_a_step,
     host_asked,
     logs_of,
+    only_echoes,
     paged,
     sees_gui,
     shows_stuck,
+    took_more,
     worded,
 )
 from loopaudit.hindsight.calls.failing import (
@@ -93,6 +95,9 @@ GENERATION: Final = 2048
 MAX_NEWS: Final = 8
 """New results of one call in a row after which older ones are no longer compared."""
 
+FEW: Final = 7
+"""Things named in a request of which not each is asked for one by one."""
+
 MAX_STEPS: Final = 20
 """Equal steps of one turn that may be gone without a look at where they lead."""
 
@@ -139,10 +144,10 @@ class History:
     """
 
     __slots__ = (
-        "_answers", "_current", "_editing", "_erring", "_failing", "_logs", "_moved", "_old", "_outcomes", "_outputs",
-        "_patient", "_request", "_runs", "_shown", "_stands", "_young", "asked_range", "changed", "changes", "constant",
-        "epoch", "erring", "evidence", "failed", "fruitless", "kept_kind", "moves", "noise", "paging", "redo",
-        "returned", "seen", "sibling", "subject", "turn",
+        "_answers", "_current", "_echoed", "_editing", "_erring", "_failing", "_logs", "_moved", "_moved_on", "_old",
+        "_outcomes", "_outputs", "_patient", "_request", "_runs", "_shown", "_stands", "_young", "asked_range",
+        "changed", "changes", "constant", "epoch", "erring", "evidence", "failed", "fruitless", "kept_kind", "moves",
+        "noise", "paging", "redo", "returned", "seen", "sibling", "subject", "turn",
     )  # fmt: skip
 
     def __init__(self, outputs: Outputs, natures: Natures) -> None:
@@ -167,6 +172,10 @@ class History:
         self.turn = 0
         self._request = ""
         self._runs = 1
+        self._echoed = (-1, 0, 0)
+        """The last command that printed its own words, the first of those in a row, and how many followed that."""
+        self._moved_on = 0
+        """The last look that showed something else than its equal before."""
         self._patient: bool | None = False
         self.epoch = 0
         self.evidence = 0
@@ -318,6 +327,9 @@ class History:
                 asked = subject.shown()
                 if asked is not None:
                     return self._read(asked, entry)
+                if command is not None and only_echoes(command):
+                    self._echo(entry)
+                    return FIRST
                 if command is not None and "&" in command and len(self._logs) < MAX_LOGS:
                     self._logs += logs_of(command)
                 self.changes.note(subject.call, command, nature, kind)
@@ -335,6 +347,14 @@ class History:
         elif (nature.effect is not EFFECT_LOOKS or kind == "other") and not self._same_outcome(entry):
             self.changes.note(subject.call, None, nature, kind)
         return FIRST
+
+    def _echo(self, entry: KnownCall) -> None:
+        """A command that prints its own words: behind another one it is there for nothing."""
+        number, first, again = self._echoed
+        follows = number == entry.last - 1
+        self._echoed = (entry.last, first, again + 1) if follows else (entry.last, entry.last, 0)
+        if follows:
+            self.constant, self.evidence = again + 1, first
 
     def _errs(self, entry: KnownCall) -> bool:
         """Whether an answer that nothing flags as a failure reads like an error, and like the tool's last one."""
@@ -441,7 +461,9 @@ class History:
                 break
         if found == FIRST and earlier[0] is not None and gropes(current, earlier[0]):
             current.gropes = earlier[0].gropes + 1
-            self.constant, self.evidence = current.gropes, earlier[0].number
+            named = most_named(self._request)
+            if named <= FEW or current.gropes >= named:  # who names so many things may ask for each of them
+                self.constant, self.evidence = current.gropes, earlier[0].number
         subject = self.subject
         if subject.kind == "shell" or subject.kind in EDITING_KINDS:
             met = self._failing.met(subject, result, batch)
@@ -494,6 +516,7 @@ class History:
             self.kept_kind = before is not None and rejects(before)  # another refusal, though none is flagged
         verdict = subject.effect()
         if verdict.effect == EFFECT_LOOKS and not verdict.waits and not failed and not entry.failed:
+            self._moved_on = subject.call.number
             self.changes.witness(entry.last, subject.path(), same=False)
         if not verdict.waits and not (entry.failed and not failed) and entry.news < MAX_NEWS:
             for older, number, older_failed in reversed(entry.older or []):
@@ -625,7 +648,25 @@ class History:
             return "failed_edit"
         if entry.epoch != self.epoch and entry.redone_at != self.changes.lasting:
             return "compaction"
-        return "step" if self._goes_on(entry) else None
+        if self._moved_on > number and self.failed and self._broke_off():
+            return "change"  # it came further, as a look after it has shown
+        return "step" if self._goes_on(entry) or self._took_more(entry) else None
+
+    def _broke_off(self) -> bool:
+        failure = self.failure()
+        return failure is not None and failure.category == "outage" and self._acts_on_the_world()
+
+    def _acts_on_the_world(self) -> bool:
+        subject = self.subject
+        return subject.kind not in EDITING_KINDS and subject.effect().effect == EFFECT_CHANGES
+
+    def _took_more(self, entry: KnownCall) -> bool:
+        """Whether the call took some things away once more: they were others than the last ones."""
+        held = entry.held
+        if self.failed or isinstance(held, tuple) or len(held) > MAX_ACKNOWLEDGEMENT or not self._acts_on_the_world():
+            return False
+        call = self.subject.call
+        return took_more(f"{call.name} {call.raw_arguments[:400]}", text_of(held) or "")
 
     def expected(self, call: Call) -> int:
         """The last equal call, if nothing lets a call that has not run yet expect another result than that one had.

@@ -98,12 +98,17 @@ PATTERNS: Final[Mapping[str, str]] = {
         r"|\bchunk[_ ]id[:=] ?[0-9a-f]{4,32}\b"
         r"|\b(?:req|msg|trace|call|chatcmpl|resp|evt)_[a-z0-9]{6,64}\b"
     ),
+    # Dropped refs/stash@{0} (2b3c…) · Saved working directory and index state WIP on main: 2b3c4d5 Message
+    "stash": (
+        r"\bdropped refs/stash@\{\d{1,4}\} \([0-9a-f]{7,40}\)"
+        r"|\bsaved working directory and index state wip on [^\s:]{1,100}: [0-9a-f]{7,40}\b"
+    ),
     "address": r"\b0x[0-9a-f]{5,16}\b",
 }
 """Regular expressions by the name of the noise; case does not matter."""
 
 _ORDER: Final = (
-    "timestamp", "request id", "temporary path", "address", "counter", "attempt", "pid", "session", "duration",
+    "stash", "timestamp", "request id", "temporary path", "address", "counter", "attempt", "pid", "session", "duration",
 )  # fmt: skip
 
 
@@ -117,6 +122,7 @@ _NEEDLES: Final[Mapping[str, tuple[str, ...]]] = {
         "capture", "shot", "frame", "\\temp\\",
     ),
     "address": ("0x",),
+    "stash": ("stash@", "index state wip"),
     "counter": ("tool use", "attempt", "retr", "try", "tries", "request", "call", "invocation", "time", "thought"),
     "attempt": ("versuch", "tentativ", "intento", "essai"),
     "pid": ("pid", "process", "tid", "thread_id", "thread id"),

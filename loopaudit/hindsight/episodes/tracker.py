@@ -16,7 +16,7 @@ from loopaudit.core import regex
 from loopaudit.core.events import Batch, Call, seconds
 from loopaudit.core.failure_words import says_failure
 from loopaudit.core.findings import Episode
-from loopaudit.hindsight.calls.effects import EDITING_KINDS, Nature
+from loopaudit.hindsight.calls.effects import EDITING_KINDS, Nature, only_echoes
 from loopaudit.hindsight.calls.failing import behind_header, says_error
 from loopaudit.hindsight.calls.failures import CURELESS, Category, category_of
 from loopaudit.hindsight.calls.history import MAX_ACKNOWLEDGEMENT, RECEIPT, History
@@ -371,7 +371,10 @@ class Tracker:
                 member.need = "over"
             if group[0] in ("answer", "page"):
                 failing = history.erring or (call.result is not None and says_failure(call.result.output))
-                member.need = "page" if history.paging else "failing_answer" if failing else "answer"
+                echoes = history.subject.kind == "shell" and only_echoes(history.subject.command or "")
+                member.need = (
+                    "echo" if echoes else "page" if history.paging else "failing_answer" if failing else "answer"
+                )
                 if history.failed:
                     member.need = "answer"  # of things that are not there, one after another
         return member

@@ -41,6 +41,7 @@ NEED: Final[dict[str, int]] = {
     "answer": 7,
     "failing_answer": 3,
     "page": 4,
+    "echo": 4,
     "over": 6,
 }
 """Repeats that make a loop, by what is repeated; one honest retry is always free."""
@@ -314,7 +315,7 @@ def _kind(s: Stretch, main: list[Member]) -> str:
         return worst.category if worst.category in ("unknown_tool", "denied") else "same_error"
     if 2 * s.kinds.get(RE_READ, 0) > strong:
         return "paging_wrap" if _pages(s.offsets) else "re_read"
-    if any(m.need in ("answer", "failing_answer", "page") and 2 * m.strong >= strong for m in main):
+    if any(m.need in ("answer", "failing_answer", "page", "echo") and 2 * m.strong >= strong for m in main):
         return "same_error" if main[0].need == "failing_answer" else "constant_answer"
     if all(2 * m.at_once > m.strong for m in main):
         return "stale_wait"

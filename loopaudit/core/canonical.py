@@ -204,12 +204,13 @@ def keep_decoded(value: Any) -> Any:
 
 
 def _kept(value: Any) -> Any:
+    if isinstance(value, dict):
+        # Most arguments are texts in one object.
+        return {k: v if type(v) is str else _kept(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [v if type(v) is str else _kept(v) for v in value]
     if isinstance(value, int) and not isinstance(value, bool) and not _I64_MIN <= value <= _U64_MAX:
         value = float(value) if abs(value) < _TOO_LARGE else math.inf
     if isinstance(value, float) and not math.isfinite(value):
         return None
-    if isinstance(value, dict):
-        return {k: _kept(v) for k, v in value.items()}
-    if isinstance(value, list):
-        return [_kept(v) for v in value]
     return value

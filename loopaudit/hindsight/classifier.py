@@ -78,7 +78,7 @@ class Classifier:
     last 2,048 distinct calls, 1 MiB of results.
     """
 
-    __slots__ = ("_found", "_outcome", "_outcome_of", "history", "tracker")
+    __slots__ = ("_due", "_found", "_outcome", "_outcome_of", "history", "tracker")
 
     def __init__(
         self, kinds: Mapping[str, Kind] | None = None, *, history: History | None = None, tracker: Tracker | None = None
@@ -89,6 +89,7 @@ class Classifier:
         self.tracker = tracker or Tracker(self.history, "", "", self._found, _ignore)
         self._outcome_of: tuple[object, ...] = ()
         self._outcome: StretchVerdict | None = None
+        self._due = ""
 
     # -- events ----------------------------------------------------------------------------
 
@@ -170,7 +171,7 @@ class Classifier:
             stretch.gap,
             () if outcome is None else tuple(outcome.unit),
             0 if outcome is None else outcome.laps,
-            due(stretch, outcome),
+            self._due,
         )
 
     def expects(self, call: Call) -> int:
@@ -199,7 +200,8 @@ class Classifier:
         state = (id(stretch), stretch.strong, stretch.weak, stretch.novel, stretch.waited, stretch.gap)
         if state != self._outcome_of:
             self._outcome_of = state
-            self._outcome = verdict(stretch, "moved_on")
+            self._outcome = outcome = verdict(stretch, "moved_on")
+            self._due = due(stretch, outcome)
         return self._outcome
 
     # -- copies ----------------------------------------------------------------------------

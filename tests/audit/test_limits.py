@@ -239,9 +239,9 @@ def test_old_results_of_a_call_are_let_go_too() -> None:
         other = KnownCall(1000 + number, number, 1000 + number, False, "other" * 200, 0, 0)
         kept.keep(other)
     assert isinstance(entry.held, str)
-    texts = [held for held, _, _ in entry.older or [] if isinstance(held, str)]
+    texts = [held for held, *_ in entry.older or [] if isinstance(held, str)]
     assert all(len(text) <= 4000 for text in texts)
-    lone = KnownCall(5000, 1, 5000, False, "x" * 900, 0, 0, older=[("y" * 900, 1, False)])
+    lone = KnownCall(5000, 1, 5000, False, "x" * 900, 0, 0, older=[("y" * 900, 1, False, 0)])
     kept.keep(lone)
     for number in range(6000, 6400):
         kept.keep(KnownCall(number, 1, number, False, "z" * 900, 0, 0))

@@ -498,6 +498,8 @@ _LOG: Final = regex.lazy(r"&?>{1,2}\s*([^\s;&|<>()]{2,300})[^;&|\n]{0,200}(?:2>&
 
 def logs_of(command: str) -> list[str]:
     """The names of the files into which parts of a command line write in the background."""
+    if command.count("&") == 2 * command.count("&&") + command.count(">&") + command.count("&>"):
+        return []  # as nearly always where there is any
     found = (match.group(1).strip("'\"").rpartition("/")[2] for match in _LOG.finditer(command))
     return [name for name in found if len(name) > 1 and name != "null"]
 

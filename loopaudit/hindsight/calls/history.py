@@ -138,8 +138,8 @@ class History:
     something, by its words; ``fruitless`` that a change was answered as the one before it,
     with words of trouble; ``sibling`` that an equal call stood in the same response;
     ``kept_kind`` that a new result is the old one with something behind it, or a failure as
-    the old one was. ``moves`` means that the answer of a repeated look has moved by itself since the
-    last request. ``seen`` is the last look at a screen that showed another one.
+    the old one was. ``moves`` means that the answer of a repeated look has moved by itself
+    since the last request. ``seen`` is the last look at a screen that showed another one.
     ``subject`` is the call itself.
     """
 
@@ -330,7 +330,7 @@ class History:
                 if command is not None and only_echoes(command):
                     self._echo(entry)
                     return FIRST
-                if command is not None and "&" in command and len(self._logs) < MAX_LOGS:
+                if command is not None and "&" in command and ">" in command and len(self._logs) < MAX_LOGS:
                     self._logs += logs_of(command)
                 self.changes.note(subject.call, command, nature, kind)
                 return FIRST
@@ -487,7 +487,7 @@ class History:
             if self._erring and not may_say_error(result.source):
                 self._erring.succeeded(subject)
         self.kept_kind = False
-        self.moves = entry.moved_in == self.turn
+        self.moves = False
         self.evidence = entry.last
         self._moved = True
         self.changed = False
@@ -519,15 +519,13 @@ class History:
             self._moved_on = subject.call.number
             self.changes.witness(entry.last, subject.path(), same=False)
         if not verdict.waits and not (entry.failed and not failed) and entry.news < MAX_NEWS:
-            for older, number, older_failed in reversed(entry.older or []):
+            for older, number, older_failed, _ in reversed(entry.older or []):
                 if older_failed == failed and self._alike(older, held):
                     self.evidence = number
                     if verdict.effect == EFFECT_CHANGES or self.changes.since(number, subject.path()):
                         self.changed = True
                         return RECHECK
                     return self._known(entry, number)
-        if self._moved_by_itself(entry, result):
-            entry.moved_in = self.turn
         if kind not in EDITING_KINDS and verdict.effect != EFFECT_LOOKS and (not failed or kind == "shell"):
             self.changes.note(subject.call, subject.command, subject.nature, kind)
         path = subject.path()
@@ -537,12 +535,15 @@ class History:
             self.asked()
         return CallClass.RECOVERED if entry.failed and not failed else CallClass.INFORMATIVE
 
-    def _moved_by_itself(self, entry: KnownCall, result: Result) -> bool:
-        """Whether a look shows something else although nobody changed anything, and what it looks at is not over."""
-        subject = self.subject
-        if self.kept_kind or subject.kind == "read" or subject.effect().effect != EFFECT_LOOKS:
+    def _moved_by_itself(self, entry: KnownCall) -> bool:
+        """Whether a look showed something else before although nobody has changed anything, and is not over."""
+        held = entry.held
+        if not entry.older or isinstance(held, tuple) or self.subject.kind == "read":
             return False
-        return not self.changes.since(entry.last, None) and not shows_end(head_of(result.source))
+        before, number, _, turn = entry.older[-1]
+        if turn != self.turn or self.subject.effect().effect != EFFECT_LOOKS or appended_to(before, held) is not None:
+            return False
+        return not self.changes.since(number, None) and not shows_end(head_of(held))
 
     def follows(self) -> bool:
         """Whether the call looks into a file that a command in the background writes."""
@@ -631,6 +632,7 @@ class History:
                 self.changed = excuse == "change"
             return RECHECK
         self.redo = entry.redone_at >= 0
+        self.moves = self._moved_by_itself(entry)
         return CallClass.REDUNDANT_NOISE if self.noise else CallClass.REDUNDANT
 
     def _excuse(self, entry: KnownCall, number: int, path: str | None) -> Excuse | None:

@@ -43,9 +43,7 @@ class KnownCall(msgspec.Struct, gc=False):
     are the agent's counts of requests and of compactions at the last run. ``redone_at`` is
     the number of the last lasting change when a compaction excused a repeat, -1 for never;
     ``in_turn`` counts runs since the last request, ``news`` new results in a row.
-    ``older`` are up to four earlier, different results with their call numbers. ``moved_in`` is
-    the count of requests at which a look last showed something else although nobody had changed
-    anything, -1 for never.
+    ``older`` are up to four earlier, different results with the number, failure and turn of the call.
     """
 
     last: int
@@ -59,8 +57,7 @@ class KnownCall(msgspec.Struct, gc=False):
     generation: int = 0
     in_turn: int = 1
     news: int = 0
-    moved_in: int = -1
-    older: list[tuple[Held, int, bool]] | None = None
+    older: list[tuple[Held, int, bool, int]] | None = None
 
     def __deepcopy__(self, memo: object) -> KnownCall:
         # Thousands are copied at once; only the list can change in both.
@@ -73,7 +70,7 @@ class KnownCall(msgspec.Struct, gc=False):
         """Record another run. ``moved``: its result differs from the last one; ``news``: from all known."""
         if moved:
             older = self.older or []
-            older.append((self.held, self.last, self.failed))
+            older.append((self.held, self.last, self.failed, self.turn))
             self.older = older[-MAX_OLDER:]
         self.news = self.news + 1 if news else 0
         self.last, self.batch, self.failed, self.held = number, batch, failed, held
@@ -285,9 +282,9 @@ class Outputs:
                 entry.held = digest_of(entry.held)
             older = entry.older
             if older is not None:
-                for place, (held, number, failed) in enumerate(older):
+                for place, (held, number, failed, turn) in enumerate(older):
                     if number < since and not isinstance(held, tuple):
-                        older[place] = (digest_of(held), number, failed)
+                        older[place] = (digest_of(held), number, failed, turn)
         self._since = self._new[-1].last + 1
         self._old, self._new = self._new, []
         self._generation += 1

@@ -236,20 +236,22 @@ def due(s: Stretch, outcome: StretchVerdict | None) -> str:
     in between, goes round, however the round is ordered. Looks whose answers have moved by
     themselves before get the patience of an outage.
     """
-    if not s.strong:
-        return "" if outcome is None else outcome.kind
+    # Most answers cost no look at the members: this is asked again after each response while a stretch goes on.
+    if outcome is None:
+        if s.strong < DENSE or s.novel or s.gap or s.weak:
+            return ""
+    elif outcome.kind == "waiting":
+        return ""
+    elif outcome.kind == "stale_wait" or not 0 < s.strong < NEED["outage"]:
+        return outcome.kind
     members, top, main = _main(s)
     if outcome is None:
-        if s.strong < DENSE or s.novel or s.gap or s.weak or top.strong < 2:
-            return ""
         needs = {m.need for m in members}
-        if any(m.waits for m in members) or needs.isdisjoint(_CERTAIN) or not needs <= _KNOWN:
+        if top.strong < 2 or any(m.waits for m in members) or needs.isdisjoint(_CERTAIN) or not needs <= _KNOWN:
             return ""
-    elif outcome.kind in ("waiting", "stale_wait"):
-        return "" if outcome.kind == "waiting" else outcome.kind
     if s.strong < NEED["outage"] and all(m.may_move and 2 * m.moves >= m.strong for m in main):
         return ""
-    return _kind(s, main)
+    return _kind(s, main) if outcome is None else outcome.kind
 
 
 _CERTAIN: Final = frozenset({"call", "cureless", "failure", "edit", "receipt"})
@@ -269,8 +271,11 @@ def _main(s: Stretch) -> tuple[list[Member], Member, list[Member]]:
 def _budget(s: Stretch, ended: str, main: list[Member], top: Member) -> int | None:
     """How many unchanged answers a stretch may have if it is a wait or a retry; ``None`` if it is none."""
     paused = 2 * s.waited >= top.strong > 1 and not any(m.curable for m in main)
-    mostly = top.waits and 4 * sum(m.waits for m in main) >= 3 * sum(m.strong for m in main)
-    if paused or mostly or all(2 * m.waits >= m.strong and m.waits for m in main):
+    if (
+        paused
+        or all(2 * m.waits >= m.strong and m.waits for m in main)
+        or (top.waits and 4 * sum(m.waits for m in main) >= 3 * sum(m.strong for m in main))
+    ):
         moves = ended == "recovered" or s.patient or all(2 * m.moves >= m.strong for m in main)
         return POLL_BUDGET if moves else STALE_BUDGET
     resumed = s.moved >= top.strong - 1 and all(m.category == "outage" for m in main)

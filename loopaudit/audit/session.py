@@ -172,7 +172,11 @@ class _Audit(Session):
         if marks is None:
             return found
         if marks.failure_level != self.options.failure_level:
-            result.notes.append(f"hindsight is marked in the transcript for failure level {marks.failure_level}")
+            level = marks.failure_level.replace("_", "-")
+            result.notes.append(
+                f"hindsight was marked with failures by {level} when the transcript lost its words; "
+                f"the failures chosen now count for the policies only"
+            )
         try:
             return marked(found, marks, session)
         except MarksError as error:

@@ -242,3 +242,22 @@ def test_a_call_that_does_not_exist_is_unknown() -> None:
     result = s().judged()
     assert [result.class_of(n).word for n in (0, 1, 99)] == ["unknown"] * 3
     assert result.evidence_of(7) == ()
+
+
+@pytest.mark.parametrize(
+    ("thought", "again"),
+    [
+        pytest.param("Let me weigh A against B once more. ({})", True, id="behind"),
+        pytest.param("Thought {}: A is cheap, B is fast.", True, id="before"),
+        pytest.param("{}/9. A is cheap, B is fast.", True, id="of how many"),
+        pytest.param("A is cheap, B is fast [{}]", True, id="in brackets"),
+        pytest.param("Part {} of the plan is to write the reader.", False, id="a number of something else"),
+        pytest.param("There are {} ways to do it", False, id="a count"),
+    ],
+)
+def test_the_number_of_a_thought_is_no_part_of_it(thought: str, again: bool) -> None:
+    run = Session().user()
+    for number in range(1, 5):
+        arguments = {"thought": thought.format(number), "thoughtNumber": number, "totalThoughts": 9}
+        run.call("sequentialthinking", arguments, f'{{"thoughtNumber": {number}}}')
+    assert (run.classes()[1:] == ["redundant_noise"] * 3) == again

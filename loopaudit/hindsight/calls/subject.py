@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -39,6 +40,8 @@ _POLLED: Final = META | PAUSED
 
 _BRIEF: Final = frozenset({"prompt"})
 """The argument of a tool for sub-agents beside which a description is but the title that people see."""
+
+_THOUGHT_NUMBERS: Final = ("thoughtNumber", "thought_number")
 
 _NO_CALL: Final = Call("", 0, "", TEXT, "", b"", False)
 
@@ -97,7 +100,7 @@ class Subject:
                 return identity
             self.identity = identity = self._without(LABELS) if may_have_labels(source) else call.key
         elif nature.kind == "think":
-            self.identity = identity = self._without(THOUGHT_LABELS)
+            self.identity = identity = self._thought_identity()
         elif nature.kind == "shell":
             self.identity = identity = self._shell_identity(call)
         elif nature.kind == "poll":
@@ -120,6 +123,16 @@ class Subject:
         if not isinstance(arguments, dict) or names.isdisjoint(arguments):
             return call.key
         return canonical.call_key(call.name, {k: v for k, v in arguments.items() if k not in names})
+
+    def _thought_identity(self) -> Identity:
+        """The canonical key of a thought without its number, wherever that stands."""
+        arguments = self.arguments()
+        if isinstance(arguments, dict) and isinstance(text := arguments.get("thought"), str):
+            number = next((arguments[name] for name in _THOUGHT_NUMBERS if name in arguments), None)
+            if isinstance(number, int) and (plain := without_number(text, number)) != text:
+                kept = {k: v for k, v in arguments.items() if k not in THOUGHT_LABELS}
+                return canonical.call_key(self.call.name, kept | {"thought": plain})
+        return self._without(THOUGHT_LABELS)
 
     def _shell_identity(self, call: Call) -> Identity:
         arguments = self.arguments()
@@ -189,3 +202,10 @@ class Subject:
             return None
         arguments = self.arguments()
         return path_of(arguments) if isinstance(arguments, Mapping) else None
+
+
+def without_number(thought: str, number: int) -> str:
+    """A thought without its own number before or behind it (``Thought 3: …``, ``… (3)``, ``… [3/9]``)."""
+    counted = rf"{number}(?:\s?(?:/|of)\s?\d{{1,4}})?"
+    thought = re.sub(rf"\A\s*(?:(?:thought|step)\s|#)?\s?{counted}\s?[:.)\]-]\s*", "", thought, flags=re.IGNORECASE)
+    return re.sub(rf"\s*(?:[(\[]\s?{counted}\s?[)\]]|#{counted})\s*\Z", "", thought)

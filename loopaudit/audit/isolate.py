@@ -14,10 +14,11 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from shutil import copyfileobj
 from typing import IO
+
+from msgspec.structs import replace
 
 from loopaudit.audit.contained import too_late
 from loopaudit.audit.inputs.model import Input

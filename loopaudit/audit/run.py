@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from time import perf_counter
 from typing import IO, TYPE_CHECKING, Generic, TypeVar
+
+from msgspec import Struct
 
 from loopaudit.audit.inputs.continued import with_copies
 from loopaudit.audit.inputs.discover import discover
@@ -33,8 +34,7 @@ def unchanged(audited: FileAudit) -> FileAudit:
     return audited
 
 
-@dataclass(frozen=True, slots=True)
-class Work(Generic[T]):
+class Work(Struct, Generic[T], frozen=True):
     """What is done with each input: an audit, and ``finish`` with its result. Pickled for other processes."""
 
     options: Options

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from loopaudit.audit.engine import MAX_AGENTS, Observer, Replay
 from loopaudit.audit.observers import Bookkeeper, RecordedGuards
@@ -33,8 +34,7 @@ from loopaudit.readers.recognise import log_recognised, recognise
 from loopaudit.readers.source import Source
 
 
-@dataclass(slots=True)
-class FileAudit:
+class FileAudit(Struct):
     """What one input gave: its conversations, or why it gave none.
 
     ``ignored`` is set for a file of a directory that is no transcript, ``ignored_rows`` counts

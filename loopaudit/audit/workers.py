@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from loopaudit.audit.inputs.model import Found, Input
 from loopaudit.core.errors import UsageError
@@ -34,8 +35,7 @@ class Progress:
         """An input is finished, or was taken from the cache; several at a time may be under way."""
 
 
-@dataclass(frozen=True, slots=True)
-class Workers:
+class Workers(Struct, frozen=True):
     """What works on the inputs of a run, what it knows already, and who watches.
 
     ``jobs`` is the number of processes; ``None`` takes one for small work and else as many
@@ -48,7 +48,7 @@ class Workers:
     jobs: int | None = 1
     engine: Engine | None = None
     cache: Cache | None = None
-    progress: Progress = Progress()  # noqa: RUF009 - it has no state
+    progress: Progress = Progress()
     stream: IO[bytes] | None = None
     apart: bool = False
 

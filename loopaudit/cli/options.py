@@ -1,6 +1,6 @@
 """The options that several commands share: how they are written, how they get into a command, and what they come to.
 
-A group is a dataclass whose fields are options. A command that has a parameter of such a type offers all options of
+A group is a struct whose fields are options. A command that has a parameter of such a type offers all options of
 the group at that place of its help, and receives them as one value (:func:`expanded`). :class:`Run` makes of the
 groups of one command what the rooms below take: configuration, paths, options of a replay, workers.
 """
@@ -11,11 +11,11 @@ import inspect
 import re
 import sys
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar, get_type_hints
 
 import typer
+from msgspec import Struct, field
 
 from loopaudit.cli import completion, writing
 from loopaudit.cli.writing import report_warning
@@ -156,8 +156,7 @@ Width = Annotated[
 # -- groups of options ---------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class SelectionOptions:
+class SelectionOptions(Struct, frozen=True):
     """Which transcripts are replayed, and through which policies."""
 
     panel: ClassVar = "What is replayed"
@@ -247,8 +246,7 @@ class SelectionOptions:
         return own
 
 
-@dataclass(frozen=True)
-class ReplayOptions:
+class ReplayOptions(Struct, frozen=True):
     """How transcripts are read and replayed."""
 
     panel: ClassVar = "How it is replayed"
@@ -279,8 +277,7 @@ class ReplayOptions:
     ] = None
 
 
-@dataclass(frozen=True)
-class DetailOptions:
+class DetailOptions(Struct, frozen=True):
     """How much a report for people shows, and in which order."""
 
     brief: Annotated[bool, typer.Option("--brief", help="Only the verdict, in at most ten lines.")] = False
@@ -321,8 +318,7 @@ class DetailOptions:
         return choice(self.sort, SORTS, "--sort")
 
 
-@dataclass(frozen=True)
-class ContentOptions:
+class ContentOptions(Struct, frozen=True):
     """How much of the transcripts reports show."""
 
     redact: Annotated[
@@ -346,8 +342,7 @@ class ContentOptions:
             raise UsageError("--redact and --show-content exclude each other")
 
 
-@dataclass(frozen=True)
-class InputOptions:
+class InputOptions(Struct, frozen=True):
     """Where the transcripts are in a table, and how far a compressed input may expand."""
 
     panel: ClassVar = "Inputs"
@@ -382,8 +377,7 @@ class InputOptions:
     max_expanded: MaxExpanded = 4096
 
 
-@dataclass(frozen=True)
-class JobOptions:
+class JobOptions(Struct, frozen=True):
     """How many processes of this machine read."""
 
     panel: ClassVar = "Work"
@@ -401,8 +395,7 @@ class JobOptions:
     ] = None
 
 
-@dataclass(frozen=True)
-class EngineOptions(JobOptions):
+class EngineOptions(JobOptions, frozen=True):
     """What reads: processes of this machine, or a Ray cluster."""
 
     engine: Annotated[
@@ -426,8 +419,7 @@ class EngineOptions(JobOptions):
     ] = None
 
 
-@dataclass(frozen=True)
-class CacheOptions:
+class CacheOptions(Struct, frozen=True):
     """The cache of results, which is used where neither command line nor configuration says otherwise."""
 
     panel: ClassVar = "Work"
@@ -445,8 +437,7 @@ class CacheOptions:
     cache_dir: CacheFolder = None
 
 
-@dataclass(frozen=True)
-class CacheIfAskedOptions(CacheOptions):
+class CacheIfAskedOptions(CacheOptions, frozen=True):
     """The cache of results, which is used only where command line or configuration ask for it."""
 
     is_usual: ClassVar = False
@@ -462,8 +453,7 @@ class CacheIfAskedOptions(CacheOptions):
     ] = None
 
 
-@dataclass(frozen=True)
-class ConfigOptions:
+class ConfigOptions(Struct, frozen=True):
     """Which configuration counts, and how much the run reports of its work."""
 
     panel: ClassVar = "Configuration and log"
@@ -517,10 +507,10 @@ class ConfigOptions:
 
 
 REPLAY_NAMES = {
-    option.name
+    name
     for group in (SelectionOptions, ReplayOptions, InputOptions, ConfigOptions)
-    for option in fields(group)
-    if option.name not in ("paths", "verbose", "quiet")
+    for name in group.__struct_fields__
+    if name not in ("paths", "verbose", "quiet")
 }
 """Parameters of a command that decide what a replay finds."""
 
@@ -532,28 +522,27 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
     knows no groups, so the command gets a signature that was never written down: one parameter for each field.
     """
     parameters: list[inspect.Parameter] = []
-    groups: dict[str, type[Any]] = {}
+    groups: dict[str, type[Struct]] = {}
     hints = get_type_hints(command, include_extras=True)
     for name, parameter in inspect.signature(command).parameters.items():
-        if not is_dataclass(group := hints[name]):
+        group = hints[name]
+        if not (isinstance(group, type) and issubclass(group, Struct)):
             parameters.append(parameter.replace(kind=parameter.KEYWORD_ONLY, annotation=group))
             continue
-        assert isinstance(group, type)
         groups[name] = group
         options = get_type_hints(group, include_extras=True)
-        for option in fields(group):
+        for option, default in zip(group.__struct_fields__, group.__struct_defaults__, strict=True):
             # A panel is a matter of the group; typer wants it at every single option.
-            for described in getattr(options[option.name], "__metadata__", ()):
+            for described in getattr(options[option], "__metadata__", ()):
                 described.rich_help_panel = getattr(group, "panel", None)
-        parameters += [
-            inspect.Parameter(f.name, parameter.KEYWORD_ONLY, default=f.default, annotation=options[f.name])
-            for f in fields(group)
-        ]
+            parameters.append(
+                inspect.Parameter(option, parameter.KEYWORD_ONLY, default=default, annotation=options[option])
+            )
 
     def collect(**values: Any) -> None:
         # What typer parsed goes back into the groups: the command sees only what it was written with.
         for name, group in groups.items():
-            values[name] = group(**{f.name: values.pop(f.name) for f in fields(group)})
+            values[name] = group(**{option: values.pop(option) for option in group.__struct_fields__})
         command(**values)
 
     # Typer reads the help from the docstring; ``functools.wraps`` would lead it back to the command's own signature.
@@ -565,8 +554,7 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
 # -- what they come to ---------------------------------------------------------------------
 
 
-@dataclass
-class Run:
+class Run(Struct):
     """One run of a command by its shared options. A group that the command does not offer has its defaults.
 
     ``config`` is the configuration that counts for the run, or ``None``.
@@ -582,7 +570,7 @@ class Run:
     inputs: InputOptions = field(default_factory=InputOptions)
     work: JobOptions = field(default_factory=JobOptions)
     caching: CacheOptions | None = None
-    config: Config | None = field(init=False)
+    config: Config | None = None
 
     def __post_init__(self) -> None:
         self.config = self.configuration.load(self.selection)

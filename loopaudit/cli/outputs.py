@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from loopaudit.cli.writing import write_output
 from loopaudit.config.actions import lowest_action
@@ -28,8 +29,7 @@ STEP_SUMMARY: Final = 1 << 20
 """Bytes of a step summary that GitHub takes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(Struct, frozen=True):
     """One report to write: its id, and a file or ``None`` for standard output."""
 
     id: str

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from hashlib import blake2b
 from itertools import product
 from pathlib import PurePath
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from loopaudit.audit.workers import ONE_PROCESS, Workers
 from loopaudit.compare.comparison import Comparison

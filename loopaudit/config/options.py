@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from loopaudit.config.selection import select
 from loopaudit.core.events import Level
@@ -13,8 +14,7 @@ from loopaudit.policies.contract import Mode, Policy, Selected
 from loopaudit.readers.source import MAX_EXPANDED
 
 
-@dataclass(frozen=True, slots=True)
-class Columns:
+class Columns(Struct, frozen=True):
     """Which columns the user named. What is ``None`` is found out."""
 
     transcript: str | None = None
@@ -22,8 +22,7 @@ class Columns:
     group_by: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(Struct, frozen=True):
     """Everything that decides what a replay finds; two equal runs give equal reports.
 
     ``map_names`` maps tool names to each guard's vocabulary; ``schemas`` are JSON Schemas of

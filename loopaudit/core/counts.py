@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
 from typing import Any, Final, TypeVar
+
+from msgspec import Struct, field
 
 from loopaudit.core.events import Level
 from loopaudit.core.marks import Marks
@@ -12,8 +13,7 @@ from loopaudit.core.marks import Marks
 K = TypeVar("K")
 
 
-@dataclass(slots=True)
-class Counts:
+class Counts(Struct):
     """Counts of one conversation. ``None`` stands for *not recorded*, never 0.
 
     ``turns`` are those of the main agent; the other counts include sub-agents. Tokens are
@@ -60,7 +60,6 @@ class Counts:
         return max(0.0, self.ended - self.started)
 
 
-@dataclass(slots=True)
 class Totals(Counts):
     """Counts while a conversation is read, with the names and schemas that it has shown so far.
 
@@ -83,7 +82,7 @@ class Totals(Counts):
         return Counts(**{name: getattr(self, name) for name in _COUNTED})
 
 
-_COUNTED: Final = tuple(item.name for item in fields(Counts))
+_COUNTED: Final = Counts.__struct_fields__
 """Looked up once, since a run may have a hundred thousand conversations."""
 
 

@@ -14,12 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from dataclasses import field as default
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, dataclass_transform, get_args
 
 import msgspec
-from msgspec import Meta, Struct, StructMeta, structs
+from msgspec import Meta, Struct, StructMeta, field, structs
 
 from loopaudit.core.errors import PluginError
 from loopaudit.core.events import Batch, Boundary, Call, Turn
@@ -44,8 +45,7 @@ NOTHING: Final[tuple[Decision, ...]] = ()
 """What :meth:`Guard.judge` returns, without building anything, where it has nothing to say."""
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """Where the imitated guard is from."""
 
     project: str
@@ -65,8 +65,8 @@ class Context:
 
     enforced: bool = True
     tool: Callable[[Call], str] = literal
-    schemas: Mapping[str, Any] = field(default_factory=dict)
-    kinds: Mapping[str, Kind] = field(default_factory=dict)
+    schemas: Mapping[str, Any] = default(default_factory=dict)
+    kinds: Mapping[str, Kind] = default(default_factory=dict)
     handover: Handover | None = None
 
 
@@ -184,10 +184,10 @@ class Policy:
     message: Callable[[Decision], str]
     actions: tuple[str, ...]
     ideas: tuple[str, ...]
-    needs: Mapping[Need, str] = field(default_factory=dict)
+    needs: Mapping[Need, str] = default(default_factory=dict)
     essential: frozenset[Need] = frozenset()
     vocabulary: Vocabulary | None = None
-    variants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    variants: Mapping[str, Mapping[str, Any]] = default(default_factory=dict)
     takes_over: bool = False
     """Whether its guards go on from what hindsight has classified, see :attr:`Context.handover`."""
     reads_text: str = ""
@@ -196,8 +196,7 @@ class Policy:
     """The file that declares it, where the user named one. Another process loads it from there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Selected:
+class Selected(Struct, frozen=True):
     """A policy with its parameters as chosen for a run; ``label`` names it in reports.
 
     ``values`` are the parameters by name, one dictionary for the results of all transcripts.
@@ -206,7 +205,7 @@ class Selected:
     label: str
     policy: Policy
     params: Params
-    values: dict[str, Any] = field(init=False, repr=False, compare=False)
+    values: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "values", self.params.as_dict())
+        structs.force_setattr(self, "values", self.params.as_dict())

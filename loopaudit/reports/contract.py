@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
+from msgspec import Struct
+
 from loopaudit.core.errors import UsageError
 from loopaudit.core.report import Report
 
@@ -31,8 +33,7 @@ class Detail(Enum):
     FULL = "full"
 
 
-@dataclass(frozen=True, slots=True)
-class Rendering:
+class Rendering(Struct, frozen=True):
     """How a report is to be shown. Each report format follows what it has a use for.
 
     ``sort`` orders many transcripts, ``prices`` turn tokens into money. ``width`` is in columns of text,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import shutil
@@ -12,12 +13,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 import loopaudit
 from loopaudit.audit.cache import content as identity
@@ -457,7 +458,7 @@ OTHER: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("name", [f.name for f in fields(Options)])
+@pytest.mark.parametrize("name", Options.__struct_fields__)
 def test_every_option_is_in_the_key(name: str) -> None:
     assert name in OTHER, f"give another value of {name}"
     assert keys.options_key(FEW) != keys.options_key(replace(FEW, **{name: OTHER[name]}))
@@ -490,7 +491,7 @@ def test_equal_options_have_equal_keys_whatever_the_hash_seed() -> None:
 
 def test_foreign_code_is_never_kept(tmp_path: Path, transcripts: Path) -> None:
     (known,) = select(["atomcode"])
-    foreign = Selected("atomcode", replace(known.policy, title="another"), known.params)
+    foreign = Selected("atomcode", dataclasses.replace(known.policy, title="another"), known.params)
     _, cache = audited(transcripts, tmp_path, Options(policies=[foreign]))
     assert cache.refused and not (tmp_path / "cache").exists()
     assert keys.options_key(replace(FEW, format_id="somebodys-format")) is None

@@ -7,7 +7,6 @@ never touches the folder, unless the user asked for the cache.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -175,7 +174,7 @@ class Cache:
 
 def _left_out(result: FileAudit) -> bool:
     """Whether the input, or something in it, was taken for no transcript."""
-    return any(getattr(result, f.name) for f in fields(result) if f.name != "transcripts")
+    return any(getattr(result, name) for name in result.__struct_fields__ if name != "transcripts")
 
 
 def _place(item: Input) -> tuple[str, int | None]:

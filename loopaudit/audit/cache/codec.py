@@ -7,11 +7,11 @@ it names a part of the input), and put in again for the input that it is taken f
 from __future__ import annotations
 
 import zlib
-from dataclasses import replace
 from functools import cache
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from loopaudit.audit.session import FileAudit
 from loopaudit.core.report import TranscriptResult

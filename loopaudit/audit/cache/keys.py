@@ -12,7 +12,6 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
@@ -39,7 +38,7 @@ def options_key(options: Options) -> bytes | None:
         return None
     if not all(is_built_in(selected.policy) for selected in options.policies):
         return None
-    chosen = {f.name: getattr(options, f.name) for f in fields(options)}
+    chosen = {name: getattr(options, name) for name in options.__struct_fields__}
     chosen["policies"] = [(s.label, s.policy.id, s.params.as_dict()) for s in options.policies]
     return _digest(chosen)
 
@@ -50,7 +49,7 @@ PLACE: Final = frozenset({"path", "url", "named", "size", "label"})
 
 def part_key(item: Input) -> bytes | None:
     """A digest of what is read of an input: all of it, or a part; ``None`` where that cannot be known."""
-    return _digest({f.name: getattr(item, f.name) for f in fields(item) if f.name not in PLACE})
+    return _digest({name: getattr(item, name) for name in item.__struct_fields__ if name not in PLACE})
 
 
 def result_name(key: bytes, content: bytes, item: Input) -> str | None:

@@ -9,9 +9,11 @@ and the cache knows a file read alone from the same file read beside the one tha
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from loopaudit.audit.inputs.model import Input
 from loopaudit.config.options import Options
@@ -29,8 +31,7 @@ SUFFIXES: Final = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 """How the names of session files end, as they are or compressed."""
 
 
-@dataclass(slots=True)
-class _Session:
+class _Session(Struct):
     """The records of one input. ``place`` is that of the input, from 0."""
 
     place: int

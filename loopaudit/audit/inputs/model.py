@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct, field
 
 from loopaudit.audit.inputs.tables.layout import Layout
 from loopaudit.core.urls import shown_url
@@ -14,8 +15,7 @@ SKIPPED_DIRECTORIES: Final = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
+class Input(Struct, frozen=True):
     """Something to audit: a unit of work. ``size`` in bytes.
 
     ``path`` is a local file or a directory that is one transcript; an input that lies elsewhere
@@ -47,8 +47,7 @@ class Input:
         return "<stdin>" if self.path is None else self.path.as_posix()
 
 
-@dataclass(slots=True)
-class Found:
+class Found(Struct):
     """Inputs in a stable order, and how many files of directories were left out, by reason."""
 
     inputs: list[Input] = field(default_factory=list)

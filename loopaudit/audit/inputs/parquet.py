@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from loopaudit.audit.inputs.model import Input
 from loopaudit.audit.inputs.rows import audit_row

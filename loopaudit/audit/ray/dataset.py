@@ -20,9 +20,11 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
+
+from msgspec.structs import replace
 
 from loopaudit.audit.inputs.rows import audit_row
 from loopaudit.audit.inputs.tables.arrow import kind_of, rows_of

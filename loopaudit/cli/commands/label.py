@@ -34,8 +34,9 @@ def command(
 
     Correct the file by hand and give it to `loopaudit compare --labels` or `loopaudit tune --labels`.
     """
-    from dataclasses import replace
     from pathlib import Path
+
+    from msgspec.structs import replace
 
     from loopaudit.audit.run import audit
     from loopaudit.hindsight.labels import label_document

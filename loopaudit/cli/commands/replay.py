@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated
 
 import typer
+from msgspec.structs import replace
 
 from loopaudit.cli import completion, options
 from loopaudit.cli.exit_code import end_with, exit_code

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(Struct, frozen=True):
     """Where the transcripts of a table are.
 
     ``column`` holds them, or one record of them a row; ``None`` where the row itself is a record.

@@ -11,9 +11,10 @@ numbers they spell (:func:`coerce`).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import isfinite
 from typing import Any, Final
+
+from msgspec import Struct
 
 from loopaudit.core import regex
 
@@ -29,8 +30,7 @@ _INTEGER = regex.lazy(r"[+-]?[0-9]+")
 _NUMBER = regex.lazy(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
-@dataclass(frozen=True, slots=True)
-class Rejection:
+class Rejection(Struct, frozen=True):
     """Why arguments were refused.
 
     ``missing`` are required fields in the schema's order; ``mismatches`` are triples of field,

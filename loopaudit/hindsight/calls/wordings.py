@@ -275,7 +275,8 @@ def refuses_command(source: str | bytes) -> bool:
     """Whether the result of a command, as recorded, is its harness's refusal to run it."""
     if len(source) > MAX_REFUSAL:
         return False
-    raw = source.lower() if isinstance(source, bytes) else source.lower().encode(errors="replace")
+    head = source[:200]
+    raw = head.lower() if isinstance(head, bytes) else head.lower().encode(errors="replace")
     for words in _RAW_REFUSED:
         if words in raw:
             return _REFUSED.match(head_of(source)) is not None

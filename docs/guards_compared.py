@@ -13,7 +13,7 @@ from hashlib import blake2b
 from itertools import combinations
 from typing import Final
 
-from docs.labelled import OWN_SET, ROOT, Labelled, labelled, share, table
+from docs.labelled import OWN_SET, OWN_SETS, ROOT, STORIES_SET, Labelled, labelled, share, table
 from loopaudit.audit.session import audit_source
 from loopaudit.config.options import Options
 from loopaudit.config.selection import select
@@ -178,12 +178,15 @@ the order of a hash of its name, is in the first half."""
 
 def page(found: Sequence[Standing], cases: Cases, runs: Sequence[Labelled]) -> str:
     """The text of the page."""
-    foreign = [one for one in cases if one.set != OWN_SET]
+    foreign = [one for one in cases if one.set not in OWN_SETS]
     own = [one for one in cases if one.set == OWN_SET]
+    stories = [one for one in cases if one.set == STORIES_SET]
     parts = [_HEAD, _COLUMNS]
     if foreign:
         parts.append(f"## Cases rebuilt from public reports\n\n{_counts(foreign)}\n\n{_rows(found, foreign)}")
     parts.append(f"## The project's own cases\n\n{_counts(own)}\n\n{_rows(found, own)}")
+    if stories:
+        parts.append(f"## Stories that were written apart\n\n{_counts(stories)}\n\n{_rows(found, stories)}")
     if runs:
         parts.append(f"## Runs that others labelled\n\n{_RUNS}\n\n{_runs(found, runs)}")
     parts.append(f"## Guards together\n\n{_TOGETHER}\n\n{_together(found, cases)}")
@@ -274,7 +277,7 @@ def main() -> None:
     found = labelled()
     cases = [one for one in found if not one.is_run]
     runs = [one for one in found if one.is_run]
-    if all(one.set == OWN_SET for one in found):
+    if all(one.set in OWN_SETS for one in found):
         sys.exit("name folders of others in LOOPAUDIT_CASES and LOOPAUDIT_LABELS, see docs/labelled.py")
     PAGE.write_text(page(standings(found), cases, runs), encoding="utf-8")
 

@@ -2,15 +2,20 @@
 
 ``LOOPAUDIT_CASES`` names folders of cases (an ``index.json`` with one label a conversation),
 ``LOOPAUDIT_LABELS`` folders of runs (a ``labels.jsonl`` with a label a run, or labels of single
-calls), several separated as in ``PATH``. The project's own cases come first and are always there.
+calls), several separated as in ``PATH``. The project's own cases and stories come first and are always there.
 What the others hold belongs to others: names and counts go into the pages, and nothing else.
 """
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
+import tarfile
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -23,6 +28,12 @@ from loopaudit.core.text import one_line
 ROOT: Final = Path(__file__).parents[1]
 OWN: Final = ROOT / "tests" / "cases"
 OWN_SET: Final = "tests/cases"
+
+STORIES: Final = ROOT / "tests" / "stories"
+"""Longer conversations that were written and labelled apart from the rules; the transcripts are compressed."""
+
+STORIES_SET: Final = "tests/stories"
+OWN_SETS: Final = frozenset({OWN_SET, STORIES_SET})
 
 LENIENCE: Final = 2
 """How many calls the found start of a loop without a fixed period may be off."""
@@ -52,6 +63,8 @@ class Labelled:
     repetitions: frozenset[int] = frozenset()
     is_run: bool = False
     """Whether it is a real run, and no case that was made to be judged."""
+    agreed_at_first: bool | None = None
+    """Of a story, whether hindsight agreed with its label when it was first replayed, before a rule was changed."""
 
     @property
     def is_case(self) -> bool:
@@ -60,17 +73,31 @@ class Labelled:
 
 
 def labelled() -> list[Labelled]:
-    """All labelled transcripts: own cases, cases of others, runs of others.
+    """All labelled transcripts: own cases, own stories, cases of others, runs of others.
 
     Raises:
         InputError: a folder that is named has no labels in it.
     """
-    found = list(_cases(OWN, OWN_SET))
+    found = [*_cases(OWN, OWN_SET), *stories()]
     for folder in folders("LOOPAUDIT_CASES"):
         found += _cases(folder, folder.name)
     for folder in folders("LOOPAUDIT_LABELS"):
         found += _runs(folder)
     return found
+
+
+def stories() -> list[Labelled]:
+    """The project's own stories, unpacked where they stay until the program ends."""
+    return list(_cases(STORIES, STORIES_SET, _unpacked()))
+
+
+@cache
+def _unpacked() -> Path:
+    folder = tempfile.mkdtemp(prefix="stories-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    with tarfile.open(STORIES / "transcripts.tar.xz") as archive:
+        archive.extractall(folder, filter="data")
+    return Path(folder)
 
 
 def folders(variable: str) -> list[Path]:
@@ -85,17 +112,18 @@ def _read(path: Path) -> bytes:
         raise InputError(f"{path.parent}: no {path.name} in it") from None
 
 
-def _cases(folder: Path, name: str) -> Iterator[Labelled]:
+def _cases(folder: Path, name: str, transcripts: Path | None = None) -> Iterator[Labelled]:
     for case in orjson.loads(_read(folder / "index.json")):
         yield Labelled(
             set=name,
-            path=folder / case["file"],
+            path=(transcripts or folder) / case["file"],
             name=one_line(case["file"], 120),
             label=case["label"],
             kind=case.get("loop_kind") or "",
             start=case.get("loop_starts_at_call"),
             act_by=case.get("act_by_call"),
             lenience=case.get("period") or LENIENCE,
+            agreed_at_first=case.get("agreed_at_first"),
         )
 
 

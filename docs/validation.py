@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from docs.labelled import OWN_SET, ROOT, Labelled, labelled, share, table
+from docs.labelled import OWN_SETS, ROOT, Labelled, labelled, share, table
 from loopaudit.audit.session import audit_source
 from loopaudit.config.options import Options
 from loopaudit.core.events import Batch, Event
@@ -152,10 +152,12 @@ of the repository. Behind each share stands Wilson's 95 % interval: with few rec
 
 _CASES: Final = """A case is a conversation with a label, *loop* or *healthy*, that was fixed before any program
 saw it. Those of `tests/cases` were written for this project, beside the rules, and show that the rules do what they
-should. The others were rebuilt from public reports. The rules have been worked on with these at hand too, so their
-numbers flatter: they tell what hindsight does with kinds of loops that were reported, not what it does with the next
-report. A loop is found if hindsight has one anywhere; its start is right within one lap of the labelled call (two calls
-where the loop has no period)."""
+should. Those of `tests/stories` were written by somebody who knew neither the rules nor the program, half of them from
+public reports; what hindsight made of them before any rule was changed stands above, and is what to expect of the next
+report. All others were rebuilt from public reports. The rules have been worked on with all of these at hand since, so
+the numbers of today flatter: they tell what hindsight does with kinds of loops that were reported. A loop is found if
+hindsight has one anywhere; its start is right within one lap of the labelled call (two calls where the loop has no
+period)."""
 
 _RUNS: Final = """Real runs with labels of people outside this project. A run labelled *loop* should have one. Any other
 failure does not mean that there is no loop in the run: a person named one failing step, or each, and why. A loop found
@@ -182,10 +184,15 @@ Hindsight compares calls with calls and results with results. What follows it ca
 
 
 def summary(found: Sequence[Opinion]) -> list[str]:
-    """The three lines that the README quotes; of foreign material alone."""
-    cases = [o for o in found if _is_case_set(o) and o.of.set != OWN_SET]
+    """The lines that the README quotes: of what was judged unseen, and of foreign material."""
+    cases = [o for o in found if _is_case_set(o) and o.of.set not in OWN_SETS]
     runs = [o for o in found if _is_run(o)]
+    first = [o.of.agreed_at_first for o in found if o.of.agreed_at_first is not None]
     lines = []
+    if first:
+        lines.append(
+            f"Stories that were written and labelled apart from the rules, when first replayed: {_share(first)}."
+        )
     if cases:
         agree = _share(o.agrees for o in cases)
         lines.append(

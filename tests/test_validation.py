@@ -24,7 +24,7 @@ from docs.guards_compared import (
     verdict,
 )
 from docs.guards_compared import page as guards_page
-from docs.labelled import Labelled, labelled, share
+from docs.labelled import OWN_SETS, Labelled, labelled, share
 from docs.validation import PAGE, QUOTES, opinion, page, quote, summary
 from loopaudit.core.errors import InputError
 from loopaudit.core.findings import Action
@@ -92,7 +92,7 @@ def sets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Labelled]:
     (runs / "labels.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     monkeypatch.setenv("LOOPAUDIT_CASES", os.pathsep.join(str(tmp_path / name) for name in ("right", "wrong")))
     monkeypatch.setenv("LOOPAUDIT_LABELS", str(runs))
-    return [one for one in labelled() if one.set != "tests/cases"]
+    return [one for one in labelled() if one.set not in OWN_SETS]
 
 
 def test_every_disagreement_is_listed(sets: list[Labelled]) -> None:

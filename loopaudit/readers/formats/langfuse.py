@@ -79,10 +79,10 @@ def _is_observation(value: Any) -> bool:
 
 def read(source: Source, emit: Emitter) -> None:
     """Put all observations together, and report the conversations in order."""
-    spans = []
+    spans: list[Span] = []
     for value in values(source, emit):
         for observation, session in _recorded(value, emit):
-            span = _span(observation, session, emit)
+            span = _span(observation, session, emit, len(spans))
             if span is not None:
                 spans.append(span)
     emit_spans(emit, spans)
@@ -112,8 +112,8 @@ def _either(record: Mapping[str, Any], *names: str) -> Any:
     return next((record[name] for name in names if record.get(name) is not None), None)
 
 
-def _span(record: dict[str, Any], session: str | None, emit: Emitter) -> Span | None:
-    """One observation; ``None`` where it cannot be one."""
+def _span(record: dict[str, Any], session: str | None, emit: Emitter, number: int) -> Span | None:
+    """One observation; ``None`` where it cannot be one. By its ``number`` one without an id is known."""
 
     def lost(what: str) -> None:
         malformed(emit, what)
@@ -125,7 +125,7 @@ def _span(record: dict[str, Any], session: str | None, emit: Emitter) -> Span | 
     own = string(record.get("id"))
     if own is None:
         lost("an observation without its id")
-    span = Span(own or f"line {emit.line}: {id(record)}", str(_either(record, "traceId", "trace_id") or ""), emit.line)
+    span = Span(own or f"line {emit.line}: {number}", str(_either(record, "traceId", "trace_id") or ""), emit.line)
     span.parent = string(_either(record, "parentObservationId", "parent_observation_id"))
     span.conversation = session or string(_either(record, "sessionId", "session_id"))
     span.at, span.start = instant(_either(record, "startTime", "start_time"))

@@ -74,10 +74,10 @@ def _ids(span: Mapping[str, Any]) -> tuple[str | None, str | None]:
 
 def read(source: Source, emit: Emitter) -> None:
     """Put all spans together, and report the conversations in order."""
-    spans = []
+    spans: list[Span] = []
     for value in values(source, emit):
         for record in _recorded(value, emit):
-            span = _span(record, emit)
+            span = _span(record, emit, len(spans))
             if span is not None:
                 spans.append(span)
     emit_spans(emit, spans)
@@ -115,8 +115,11 @@ def _nested(resources: Any, emit: Emitter) -> Iterator[dict[str, Any]]:
             yield from _objects(scope.get("spans"), "a span", emit)
 
 
-def _span(record: Mapping[str, Any], emit: Emitter) -> Span | None:
-    """One recorded span; ``None`` where it cannot be used, or is about nothing that matters here."""
+def _span(record: Mapping[str, Any], emit: Emitter, number: int) -> Span | None:
+    """One recorded span; ``None`` where it cannot be used, or is about nothing that matters here.
+
+    By its ``number``, that of the spans before it, one without an id is known.
+    """
 
     def lost(what: str) -> None:
         malformed(emit, what)
@@ -127,7 +130,7 @@ def _span(record: Mapping[str, Any], emit: Emitter) -> Span | None:
         return None
     if own is None or trace is None:
         lost("a span without its ids")
-    span = Span(own or f"line {emit.line}: {id(record)}", trace or "", emit.line)
+    span = Span(own or f"line {emit.line}: {number}", trace or "", emit.line)
     parent = record.get("parentSpanId", record.get("parent_id", record.get("parent_span_id")))
     parent = parent if parent is not None else mapping(record.get("parentSpanContext")).get("spanId")
     if parent is not None and not isinstance(parent, str):

@@ -40,7 +40,7 @@ def test_the_numbers_that_are_quoted_are_those_of_the_page(name: str) -> None:
     found = re.search(r"<!-- validation -->\n(.*?)<!-- /validation -->", text, re.DOTALL)
     assert found is not None
     quoted = NUMBER.findall(found[1])
-    assert len(quoted) == 3
+    assert len(quoted) == 4
     assert found[1] in PAGE.read_text(encoding="utf-8")
 
 

@@ -1,6 +1,6 @@
 """The options that several commands share: how they are written, how they get into a command, and what they come to.
 
-A group is a struct whose fields are options. A command that has a parameter of such a type offers all options of
+A group is a dataclass whose fields are options. A command that has a parameter of such a type offers all options of
 the group at that place of its help, and receives them as one value (:func:`expanded`). :class:`Run` makes of the
 groups of one command what the rooms below take: configuration, paths, options of a replay, workers.
 """
@@ -11,11 +11,11 @@ import inspect
 import re
 import sys
 from contextlib import contextmanager
+from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar, get_type_hints
 
 import typer
-from msgspec import Struct, field
 
 from loopaudit.cli import completion, writing
 from loopaudit.cli.writing import report_warning
@@ -156,7 +156,8 @@ Width = Annotated[
 # -- groups of options ---------------------------------------------------------------------
 
 
-class SelectionOptions(Struct, frozen=True):
+@dataclass(frozen=True)
+class SelectionOptions:
     """Which transcripts are replayed, and through which policies."""
 
     panel: ClassVar = "What is replayed"
@@ -246,7 +247,8 @@ class SelectionOptions(Struct, frozen=True):
         return own
 
 
-class ReplayOptions(Struct, frozen=True):
+@dataclass(frozen=True)
+class ReplayOptions:
     """How transcripts are read and replayed."""
 
     panel: ClassVar = "How it is replayed"
@@ -277,7 +279,8 @@ class ReplayOptions(Struct, frozen=True):
     ] = None
 
 
-class DetailOptions(Struct, frozen=True):
+@dataclass(frozen=True)
+class DetailOptions:
     """How much a report for people shows, and in which order."""
 
     brief: Annotated[bool, typer.Option("--brief", help="Only the verdict, in at most ten lines.")] = False
@@ -318,7 +321,8 @@ class DetailOptions(Struct, frozen=True):
         return choice(self.sort, SORTS, "--sort")
 
 
-class ContentOptions(Struct, frozen=True):
+@dataclass(frozen=True)
+class ContentOptions:
     """How much of the transcripts reports show."""
 
     redact: Annotated[
@@ -342,7 +346,8 @@ class ContentOptions(Struct, frozen=True):
             raise UsageError("--redact and --show-content exclude each other")
 
 
-class InputOptions(Struct, frozen=True):
+@dataclass(frozen=True)
+class InputOptions:
     """Where the transcripts are in a table, and how far a compressed input may expand."""
 
     panel: ClassVar = "Inputs"
@@ -377,7 +382,8 @@ class InputOptions(Struct, frozen=True):
     max_expanded: MaxExpanded = 4096
 
 
-class JobOptions(Struct, frozen=True):
+@dataclass(frozen=True)
+class JobOptions:
     """How many processes of this machine read."""
 
     panel: ClassVar = "Work"
@@ -395,7 +401,8 @@ class JobOptions(Struct, frozen=True):
     ] = None
 
 
-class EngineOptions(JobOptions, frozen=True):
+@dataclass(frozen=True)
+class EngineOptions(JobOptions):
     """What reads: processes of this machine, or a Ray cluster."""
 
     engine: Annotated[
@@ -419,7 +426,8 @@ class EngineOptions(JobOptions, frozen=True):
     ] = None
 
 
-class CacheOptions(Struct, frozen=True):
+@dataclass(frozen=True)
+class CacheOptions:
     """The cache of results, which is used where neither command line nor configuration says otherwise."""
 
     panel: ClassVar = "Work"
@@ -437,7 +445,8 @@ class CacheOptions(Struct, frozen=True):
     cache_dir: CacheFolder = None
 
 
-class CacheIfAskedOptions(CacheOptions, frozen=True):
+@dataclass(frozen=True)
+class CacheIfAskedOptions(CacheOptions):
     """The cache of results, which is used only where command line or configuration ask for it."""
 
     is_usual: ClassVar = False
@@ -453,7 +462,8 @@ class CacheIfAskedOptions(CacheOptions, frozen=True):
     ] = None
 
 
-class ConfigOptions(Struct, frozen=True):
+@dataclass(frozen=True)
+class ConfigOptions:
     """Which configuration counts, and how much the run reports of its work."""
 
     panel: ClassVar = "Configuration and log"
@@ -507,10 +517,10 @@ class ConfigOptions(Struct, frozen=True):
 
 
 REPLAY_NAMES = {
-    name
+    option.name
     for group in (SelectionOptions, ReplayOptions, InputOptions, ConfigOptions)
-    for name in group.__struct_fields__
-    if name not in ("paths", "verbose", "quiet")
+    for option in fields(group)
+    if option.name not in ("paths", "verbose", "quiet")
 }
 """Parameters of a command that decide what a replay finds."""
 
@@ -522,27 +532,28 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
     knows no groups, so the command gets a signature that was never written down: one parameter for each field.
     """
     parameters: list[inspect.Parameter] = []
-    groups: dict[str, type[Struct]] = {}
+    groups: dict[str, type[Any]] = {}
     hints = get_type_hints(command, include_extras=True)
     for name, parameter in inspect.signature(command).parameters.items():
-        group = hints[name]
-        if not (isinstance(group, type) and issubclass(group, Struct)):
+        if not is_dataclass(group := hints[name]):
             parameters.append(parameter.replace(kind=parameter.KEYWORD_ONLY, annotation=group))
             continue
+        assert isinstance(group, type)
         groups[name] = group
         options = get_type_hints(group, include_extras=True)
-        for option, default in zip(group.__struct_fields__, group.__struct_defaults__, strict=True):
+        for option in fields(group):
             # A panel is a matter of the group; typer wants it at every single option.
-            for described in getattr(options[option], "__metadata__", ()):
+            for described in getattr(options[option.name], "__metadata__", ()):
                 described.rich_help_panel = getattr(group, "panel", None)
-            parameters.append(
-                inspect.Parameter(option, parameter.KEYWORD_ONLY, default=default, annotation=options[option])
-            )
+        parameters += [
+            inspect.Parameter(f.name, parameter.KEYWORD_ONLY, default=f.default, annotation=options[f.name])
+            for f in fields(group)
+        ]
 
     def collect(**values: Any) -> None:
         # What typer parsed goes back into the groups: the command sees only what it was written with.
         for name, group in groups.items():
-            values[name] = group(**{option: values.pop(option) for option in group.__struct_fields__})
+            values[name] = group(**{f.name: values.pop(f.name) for f in fields(group)})
         command(**values)
 
     # Typer reads the help from the docstring; ``functools.wraps`` would lead it back to the command's own signature.
@@ -554,7 +565,8 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
 # -- what they come to ---------------------------------------------------------------------
 
 
-class Run(Struct):
+@dataclass
+class Run:
     """One run of a command by its shared options. A group that the command does not offer has its defaults.
 
     ``config`` is the configuration that counts for the run, or ``None``.
@@ -570,7 +582,7 @@ class Run(Struct):
     inputs: InputOptions = field(default_factory=InputOptions)
     work: JobOptions = field(default_factory=JobOptions)
     caching: CacheOptions | None = None
-    config: Config | None = None
+    config: Config | None = field(init=False)
 
     def __post_init__(self) -> None:
         self.config = self.configuration.load(self.selection)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import fields
 
 import pytest
 import typer
@@ -44,7 +45,7 @@ def test_a_command_receives_the_group_as_one_value() -> None:
 
 
 def test_a_cache_that_is_used_if_asked_has_the_same_options() -> None:
-    assert options.CacheIfAskedOptions.__struct_fields__ == options.CacheOptions.__struct_fields__
+    assert [f.name for f in fields(options.CacheIfAskedOptions)] == [f.name for f in fields(options.CacheOptions)]
 
 
 @pytest.mark.parametrize("name", command_names())

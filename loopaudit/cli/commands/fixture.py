@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from msgspec.structs import replace
 
 from loopaudit.cli import options
 from loopaudit.cli.exit_code import end_with, exit_code
@@ -44,6 +43,8 @@ def command(
     policies do on it as expectations beside it. It must still fire: where no policy that acted
     in these calls acts on the cut, nothing is kept, and the exit code is 3.
     """
+    from msgspec.structs import replace
+
     from loopaudit.audit.cut import cut
     from loopaudit.audit.run import audit
     from loopaudit.audit.workers import Workers

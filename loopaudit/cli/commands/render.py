@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from msgspec.structs import replace
 
 from loopaudit.cli import completion, options
 from loopaudit.cli.writing import report_remark
@@ -82,6 +81,8 @@ def _placed(targets: Sequence[Output], output: str | None) -> list[Output]:
     Raises:
         UsageError: there is none, and so the file is one too many.
     """
+    from msgspec.structs import replace
+
     if output is None or output == "-":
         return list(targets)
     if all(target.file is not None for target in targets):

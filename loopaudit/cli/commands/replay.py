@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from msgspec.structs import replace
 
 from loopaudit.cli import completion, options
 from loopaudit.cli.exit_code import end_with, exit_code
@@ -55,6 +54,8 @@ def command(
     Shows where each guard would have blocked, warned, nudged or stopped, which policy caught
     what, and what hindsight says of every firing.
     """
+    from msgspec.structs import replace
+
     from loopaudit.audit.run import audit
     from loopaudit.cli.outputs import Content, gate, outputs, write_step_summary
     from loopaudit.reports.contract import Rendering

@@ -325,7 +325,9 @@ class Watched:
 
     def explain(self) -> None:
         """At the end of the watch: say of a file that the user named why nothing of it was read."""
-        if self.state not in ("unknown", "ignored") or self.notifier.failed is not None or not self.size:
+        # What begins like a document may be none: a TOML file begins with a bracket too.
+        is_unread = self.state in ("unknown", "ignored") or (self.state == "document" and not self.was_followed)
+        if not is_unread or self.notifier.failed is not None or not self.size:
             return
         if self.named and self._pipe is None:
             try:

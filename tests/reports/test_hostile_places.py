@@ -10,9 +10,9 @@ import re
 import sys
 import unicodedata
 import xml.etree.ElementTree as ET
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
@@ -20,7 +20,11 @@ from loopaudit.reports.registry import reports
 from tests.core.test_secrets import SECRETS
 from tests.gate.files import Done, Folder
 from tests.places import DATA
+from tests.reports.browser import browser, complaints, loaded, needs_browser
 from tests.reports.test_markdown import check as check_markdown
+
+if TYPE_CHECKING:
+    from selenium.webdriver import Chrome
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name != "posix", reason="programs are policies on POSIX only")]
 
@@ -290,6 +294,30 @@ def schemas_of_a_file(folder: Folder, text: str) -> World:
     )
 
 
+@place
+def expectations(folder: Folder, text: str) -> World:
+    native(folder, "x")
+    quoted = json.dumps(text.encode("utf-8", "replace").decode())
+    folder.write(
+        "run.expect.toml",
+        f"""[[expect]]
+policy = "atomcode"
+action = "block"
+at = 3
+rule = {quoted}
+hindsight = "justified"
+[[expect]]
+policy = "koda"
+at = "never"
+twin = {quoted}
+[[expect]]
+policy = {quoted}
+at = "never"
+""",
+    )
+    return World(["run.jsonl"])
+
+
 # -- how each form is read back ----------------------------------------------------------------
 
 
@@ -410,6 +438,8 @@ def outputs(folder: Folder, world: World) -> dict[str, str]:
     run("replay", "replay", *world.inputs, *common, reports=everything)
     run("check", "check", *world.inputs, *common, "--max-wrong", "0", "--fail-on", "loop", reports=everything)
     if "--hook" not in world.words:
+        run("watch", "watch", *world.inputs, *common[:-1], "--from-start", "--until-idle", "0")
+        run("watch-jsonl", "watch", *world.inputs, *common[:-1], "--from-start", "--until-idle", "0", "-r", "jsonl")
         run("compare", "compare", *world.inputs, *common, reports=("csv", "html", "json", "markdown", "terminal"))
         run("explain-call", "compare", *world.inputs, *common, "--explain", "atomcode", "7")
         run("validate", "validate", *world.inputs)
@@ -432,6 +462,30 @@ def test_no_text_becomes_more_than_text(name: str, folder: Folder) -> None:
             check(output)
         except AssertionError as error:
             raise AssertionError(f"{where}: {str(error)[:500]}\n{output[:3000]!r}") from None
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
+    with browser(tmp_path_factory.mktemp("browser")) as opened:
+        yield opened
+
+
+@needs_browser
+@pytest.mark.parametrize("name", PLACES)
+def test_a_browser_shows_pages_of_text_alone(name: str, folder: Folder, driver: Chrome) -> None:
+    world = PLACES[name](folder, BAD)
+    words = [*world.inputs, *(["-p", world.policies] if world.policies else []), *world.words, "--no-cache"]
+    folder.run("replay", *words, "-r", "html=replay.html")
+    folder.run("check", *words, "--max-wrong", "0", "-r", "html=check.html")
+    if "--hook" not in world.words:
+        folder.run("compare", *words, "-r", "html=compare.html")
+    for page in sorted(folder.path.glob("*.html")):
+        loaded(driver)
+        driver.get(page.as_uri())
+        # An alert that a text has opened would end this call with an error.
+        marked = driver.execute_script("return document.querySelectorAll('img, iframe, [onerror]').length")
+        assert (page.name, marked, complaints(driver)) == (page.name, 0, [])
+        assert [address for address in loaded(driver) if not address.startswith(("data:", "blob:"))] == [page.as_uri()]
 
 
 @pytest.mark.parametrize("name", [name for name in PLACES if "transcript" in name or "polic" in name])

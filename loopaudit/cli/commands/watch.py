@@ -136,6 +136,7 @@ def _printer(kind: str, mode: Mode) -> Callable[[Firing | Notice], None]:
     """
     from loopaudit.audit.watch.notices import Notice
     from loopaudit.cli.watch_lines import firing_json, notice_lines
+    from loopaudit.core.secrets import mask
     from loopaudit.reports.kit.private import Privacy, protected_finding
 
     line = _text_line() if kind == "text" else None
@@ -143,7 +144,8 @@ def _printer(kind: str, mode: Mode) -> Callable[[Firing | Notice], None]:
 
     def emit(reported: Firing | Notice) -> None:
         if isinstance(reported, Notice):
-            sys.stderr.write(notice_lines(reported))
+            lines = notice_lines(reported)
+            sys.stderr.write(lines if sys.stderr.isatty() else mask(lines))
             return
         reported = replace(reported, finding=protected_finding(reported.finding, privacy))
         if line is None:

@@ -17,12 +17,12 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from copy import copy, deepcopy
-from dataclasses import replace
 from math import inf
 from types import FrameType
 from typing import Any, Final
 
 import orjson
+from msgspec.structs import replace
 
 from loopaudit.audit.whereabouts import LABEL, Whereabouts
 from loopaudit.core import interrupt

@@ -9,15 +9,15 @@ when, and the parent looks now and then. This costs a microsecond for each call 
 from __future__ import annotations
 
 import struct
-import tempfile
 from contextlib import suppress
-from dataclasses import dataclass
 from math import inf
 from mmap import mmap
 from os import _exit, close, getpid
 from pathlib import Path
 from time import monotonic
 from typing import Final
+
+from msgspec import Struct
 
 LABEL: Final = 240
 """Bytes of a policy's label."""
@@ -28,8 +28,7 @@ _ENTRY: Final = struct.Struct(f"=dq{LABEL}s")
 _NOBODY: Final = struct.pack("=dq", inf, -1)
 
 
-@dataclass(frozen=True, slots=True)
-class Inside:
+class Inside(Struct, frozen=True):
     """The guard that a process was in when it ended: the policy's label, the line it saw, or 0 where it saw none.
 
     ``is_overdue`` says that its time was up, and that the process was ended for it.
@@ -54,6 +53,8 @@ class Whereabouts:
 
         The parent calls :meth:`close` when the worker is gone.
         """
+        import tempfile  # workers have a parent that has it; who replays alone needs none
+
         try:
             descriptor, path = tempfile.mkstemp(prefix="loopaudit-worker-")
         except OSError:

@@ -1,19 +1,27 @@
 """The options that several commands share: how they are written, how they get into a command, and what they come to.
 
-A group is a dataclass whose fields are options. A command that has a parameter of such a type offers all options of
-the group at that place of its help, and receives them as one value (:func:`expanded`). :class:`Run` makes of the
-groups of one command what the rooms below take: configuration, paths, options of a replay, workers.
+A group is a :class:`Group`, whose attributes are options. A command that has a parameter of such a type offers all
+options of the group at that place of its help, and receives them as one value (:func:`expanded`). :class:`Run` makes
+of the groups of one command what the rooms below take: configuration, paths, options of a replay, workers.
 """
 
-from __future__ import annotations
-
+# Without `from __future__ import annotations`: the options of a group would be text, to be compiled at every start.
 import inspect
 import re
 import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    TypeVar,
+    dataclass_transform,
+    get_origin,
+    get_type_hints,
+)
 
 import typer
 
@@ -24,8 +32,6 @@ from loopaudit.core.errors import InputError, UsageError, did_you_mean, reason_o
 from loopaudit.core.words import WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
     from loopaudit.audit.cache.cache import Cache
     from loopaudit.audit.pool import Engine
     from loopaudit.audit.workers import Workers
@@ -156,8 +162,29 @@ Width = Annotated[
 # -- groups of options ---------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class SelectionOptions:
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+class Group:
+    """Base of the groups: what is annotated with an option has its default as value, and is an attribute of instances.
+
+    No dataclasses: to make eleven of them takes as long as to read a small session.
+    """
+
+    panel: ClassVar[str | None] = None
+    """The title under which the help shows the options."""
+
+    def __init__(self, **values: Any) -> None:
+        vars(self).update(values)
+
+    @classmethod
+    def declared(cls) -> dict[str, Any]:
+        """The annotations of the options by name, in the order of declaration."""
+        found: dict[str, Any] = {}
+        for base in reversed(cls.__mro__):
+            found |= inspect.get_annotations(base)
+        return {name: kind for name, kind in found.items() if get_origin(kind) is Annotated}
+
+
+class SelectionOptions(Group):
     """Which transcripts are replayed, and through which policies."""
 
     panel: ClassVar = "What is replayed"
@@ -226,7 +253,7 @@ class SelectionOptions:
         ),
     ] = None
 
-    def own_policies(self) -> dict[str, Policy]:
+    def own_policies(self) -> "dict[str, Policy]":
         """The policies of files and the programs that these options name, by id.
 
         Raises:
@@ -247,8 +274,7 @@ class SelectionOptions:
         return own
 
 
-@dataclass(frozen=True)
-class ReplayOptions:
+class ReplayOptions(Group):
     """How transcripts are read and replayed."""
 
     panel: ClassVar = "How it is replayed"
@@ -279,8 +305,7 @@ class ReplayOptions:
     ] = None
 
 
-@dataclass(frozen=True)
-class DetailOptions:
+class DetailOptions(Group):
     """How much a report for people shows, and in which order."""
 
     brief: Annotated[bool, typer.Option("--brief", help="Only the verdict, in at most ten lines.")] = False
@@ -296,7 +321,7 @@ class DetailOptions:
         ),
     ] = "cost"
 
-    def detail(self) -> Detail:
+    def detail(self) -> "Detail":
         """How much is shown.
 
         Raises:
@@ -310,7 +335,7 @@ class DetailOptions:
             raise UsageError(f"{' and '.join(chosen)} exclude each other")
         return Detail(chosen[0].removeprefix("--")) if chosen else Detail.NORMAL
 
-    def order(self) -> Sort:
+    def order(self) -> "Sort":
         """The order of many transcripts.
 
         Raises:
@@ -321,8 +346,7 @@ class DetailOptions:
         return choice(self.sort, SORTS, "--sort")
 
 
-@dataclass(frozen=True)
-class ContentOptions:
+class ContentOptions(Group):
     """How much of the transcripts reports show."""
 
     redact: Annotated[
@@ -346,8 +370,7 @@ class ContentOptions:
             raise UsageError("--redact and --show-content exclude each other")
 
 
-@dataclass(frozen=True)
-class InputOptions:
+class InputOptions(Group):
     """Where the transcripts are in a table, and how far a compressed input may expand."""
 
     panel: ClassVar = "Inputs"
@@ -382,8 +405,7 @@ class InputOptions:
     max_expanded: MaxExpanded = 4096
 
 
-@dataclass(frozen=True)
-class JobOptions:
+class JobOptions(Group):
     """How many processes of this machine read."""
 
     panel: ClassVar = "Work"
@@ -401,7 +423,6 @@ class JobOptions:
     ] = None
 
 
-@dataclass(frozen=True)
 class EngineOptions(JobOptions):
     """What reads: processes of this machine, or a Ray cluster."""
 
@@ -426,8 +447,7 @@ class EngineOptions(JobOptions):
     ] = None
 
 
-@dataclass(frozen=True)
-class CacheOptions:
+class CacheOptions(Group):
     """The cache of results, which is used where neither command line nor configuration says otherwise."""
 
     panel: ClassVar = "Work"
@@ -445,7 +465,6 @@ class CacheOptions:
     cache_dir: CacheFolder = None
 
 
-@dataclass(frozen=True)
 class CacheIfAskedOptions(CacheOptions):
     """The cache of results, which is used only where command line or configuration ask for it."""
 
@@ -462,8 +481,7 @@ class CacheIfAskedOptions(CacheOptions):
     ] = None
 
 
-@dataclass(frozen=True)
-class ConfigOptions:
+class ConfigOptions(Group):
     """Which configuration counts, and how much the run reports of its work."""
 
     panel: ClassVar = "Configuration and log"
@@ -485,7 +503,7 @@ class ConfigOptions:
         typer.Option("--quiet", "-q", help="No progress, warnings or remarks on standard error; errors stay."),
     ] = False
 
-    def load(self, selection: SelectionOptions | None = None) -> Config | None:
+    def load(self, selection: SelectionOptions | None = None) -> "Config | None":
         """The configuration that counts for this run, or ``None``; it may name the policies of ``selection``.
 
         Raises:
@@ -517,10 +535,10 @@ class ConfigOptions:
 
 
 REPLAY_NAMES = {
-    option.name
+    name
     for group in (SelectionOptions, ReplayOptions, InputOptions, ConfigOptions)
-    for option in fields(group)
-    if option.name not in ("paths", "verbose", "quiet")
+    for name in group.declared()
+    if name not in ("paths", "verbose", "quiet")
 }
 """Parameters of a command that decide what a replay finds."""
 
@@ -529,31 +547,28 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
     """The command as typer is to see it: every parameter whose type is a group stands for the options of the group.
 
     The parameters keep their order; typer passes all by name. Typer builds its options from a signature alone and
-    knows no groups, so the command gets a signature that was never written down: one parameter for each field.
+    knows no groups, so the command gets a signature that was never written down: one parameter for each option.
     """
     parameters: list[inspect.Parameter] = []
-    groups: dict[str, type[Any]] = {}
+    groups: dict[str, type[Group]] = {}
     hints = get_type_hints(command, include_extras=True)
     for name, parameter in inspect.signature(command).parameters.items():
-        if not is_dataclass(group := hints[name]):
+        group = hints[name]
+        if not (isinstance(group, type) and issubclass(group, Group)):
             parameters.append(parameter.replace(kind=parameter.KEYWORD_ONLY, annotation=group))
             continue
-        assert isinstance(group, type)
         groups[name] = group
-        options = get_type_hints(group, include_extras=True)
-        for option in fields(group):
+        for option, kind in group.declared().items():
             # A panel is a matter of the group; typer wants it at every single option.
-            for described in getattr(options[option.name], "__metadata__", ()):
-                described.rich_help_panel = getattr(group, "panel", None)
-        parameters += [
-            inspect.Parameter(f.name, parameter.KEYWORD_ONLY, default=f.default, annotation=options[f.name])
-            for f in fields(group)
-        ]
+            for described in kind.__metadata__:
+                described.rich_help_panel = group.panel
+            default = getattr(group, option)
+            parameters.append(inspect.Parameter(option, parameter.KEYWORD_ONLY, default=default, annotation=kind))
 
     def collect(**values: Any) -> None:
         # What typer parsed goes back into the groups: the command sees only what it was written with.
         for name, group in groups.items():
-            values[name] = group(**{f.name: values.pop(f.name) for f in fields(group)})
+            values[name] = group(**{option: values.pop(option) for option in group.declared()})
         command(**values)
 
     # Typer reads the help from the docstring; ``functools.wraps`` would lead it back to the command's own signature.
@@ -565,7 +580,6 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
 # -- what they come to ---------------------------------------------------------------------
 
 
-@dataclass
 class Run:
     """One run of a command by its shared options. A group that the command does not offer has its defaults.
 
@@ -575,17 +589,24 @@ class Run:
         UsageError: the configuration is missing or wrong.
     """
 
-    context: typer.Context
-    selection: SelectionOptions
-    configuration: ConfigOptions
-    replay: ReplayOptions = field(default_factory=ReplayOptions)
-    inputs: InputOptions = field(default_factory=InputOptions)
-    work: JobOptions = field(default_factory=JobOptions)
-    caching: CacheOptions | None = None
-    config: Config | None = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.config = self.configuration.load(self.selection)
+    def __init__(
+        self,
+        context: typer.Context,
+        selection: SelectionOptions,
+        configuration: ConfigOptions,
+        replay: ReplayOptions | None = None,
+        inputs: InputOptions | None = None,
+        work: JobOptions | None = None,
+        caching: CacheOptions | None = None,
+    ) -> None:
+        self.context = context
+        self.selection = selection
+        self.configuration = configuration
+        self.replay = replay or ReplayOptions()
+        self.inputs = inputs or InputOptions()
+        self.work = work or JobOptions()
+        self.caching = caching
+        self.config = configuration.load(selection)
 
     def paths(self) -> list[str]:
         """The transcripts: those named on the command line, or the configuration's.
@@ -599,7 +620,7 @@ class Run:
             raise UsageError("no transcript given", hint=hint)
         return chosen
 
-    def options(self) -> Options:
+    def options(self) -> "Options":
         """What decides what the replay finds.
 
         Raises:
@@ -609,7 +630,7 @@ class Run:
         return replay_options(self.selection, self.replay, self.inputs, self.config, given(self.context))
 
     @contextmanager
-    def workers(self) -> Iterator[Workers]:
+    def workers(self) -> "Iterator[Workers]":
         """Who does the work of this run; ends with what is to be known about the cache.
 
         Raises:
@@ -664,9 +685,9 @@ def replay_options(
     selection: SelectionOptions,
     replay: ReplayOptions,
     inputs: InputOptions,
-    config: Config | None,
+    config: "Config | None",
     given: frozenset[str] = frozenset(),
-) -> Options:
+) -> "Options":
     """The audit's options from the command line's, and from a configuration.
 
     ``given`` are the parameters that stand on the command line; for the others the configuration
@@ -760,7 +781,7 @@ def load_schemas(path: Path | None) -> dict[str, Any]:
     return schemas
 
 
-def cache_of(chosen: CacheOptions, config: Config | None) -> Cache | None:
+def cache_of(chosen: CacheOptions, config: "Config | None") -> "Cache | None":
     """The cache of a run, or ``None``."""
     wanted = chosen.cache
     configured = config.cache if config is not None else None
@@ -778,7 +799,7 @@ def cache_of(chosen: CacheOptions, config: Config | None) -> Cache | None:
     return None
 
 
-def report_interrupted(cache: Cache | None) -> None:
+def report_interrupted(cache: "Cache | None") -> None:
     """On standard error, what an interrupted run leaves, and how to go on."""
     if cache is not None and not cache.refused and cache.foreign is None and cache.trouble is None:
         sys.stderr.write(
@@ -789,7 +810,7 @@ def report_interrupted(cache: Cache | None) -> None:
         sys.stderr.write("loopaudit: interrupted; nothing is kept. With --cache a second run goes on from there\n")
 
 
-def report_cache(cache: Cache | None) -> None:
+def report_cache(cache: "Cache | None") -> None:
     """On standard error, what came from the cache, for who asked or watches; and what is wrong with it."""
     if cache is None:
         return
@@ -806,7 +827,7 @@ def report_cache(cache: Cache | None) -> None:
 
 def engine_of(
     name: str, address: str | None, jobs: int | None, selection: SelectionOptions | None = None
-) -> Engine | None:
+) -> "Engine | None":
     """The engine that the options ask for; ``None`` where this machine does the work.
 
     Raises:

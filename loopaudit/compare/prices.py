@@ -10,7 +10,6 @@ model's table says that it does.
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -83,7 +82,12 @@ def load_prices(path: Path) -> Prices:
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {reason_of(error)}") from None
     try:
-        value = tolerant_loads(data) if data.lstrip()[:1] == b"{" else tomllib.loads(data.decode())
+        if data.lstrip()[:1] == b"{":
+            value = tolerant_loads(data)
+        else:
+            import tomllib  # every terminal report knows prices, and few have any
+
+            value = tomllib.loads(data.decode())
     except ValueError as error:
         raise InputError(f"{path}: neither TOML nor JSON: {error}") from None
     models = value.get("models") if isinstance(value, dict) else None

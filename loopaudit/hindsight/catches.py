@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from loopaudit.core.findings import Action, Episode, Finding
 from loopaudit.core.report import PolicyResult, TranscriptResult
@@ -20,8 +21,7 @@ def first_call(finding: Finding) -> int:
     return finding.calls[0] if finding.whole_batch else finding.call
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """The first time that a policy took an action inside a loop.
 
     ``late`` counts the calls from the first redundant one to this one, 0 for the same. In a loop without
@@ -33,8 +33,7 @@ class Step:
     late: int
 
 
-@dataclass(slots=True)
-class Caught:
+class Caught(Struct):
     """What the policies did about one episode.
 
     ``number`` is its 1-based place in the transcript's list. ``steps`` has the policies that

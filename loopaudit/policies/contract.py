@@ -14,8 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
-from dataclasses import field as default
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, dataclass_transform, get_args
 
@@ -53,8 +51,7 @@ class Origin(Struct, frozen=True):
     link: str
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(Struct, frozen=True):
     """What the engine tells a guard about the replay.
 
     ``enforced`` is the mode; ``tool`` gives a call's name in the guard's vocabulary;
@@ -65,8 +62,8 @@ class Context:
 
     enforced: bool = True
     tool: Callable[[Call], str] = literal
-    schemas: Mapping[str, Any] = default(default_factory=dict)
-    kinds: Mapping[str, Kind] = default(default_factory=dict)
+    schemas: Mapping[str, Any] = field(default_factory=dict)
+    kinds: Mapping[str, Kind] = field(default_factory=dict)
     handover: Handover | None = None
 
 
@@ -164,8 +161,7 @@ def _doc(kind: Any) -> str:
     return next(filter(None, [*stated, *inner]), "")
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(Struct, frozen=True):
     """Everything the program knows of a guard.
 
     ``needs`` maps what a recording may lack to what is lost without it; those in
@@ -184,10 +180,10 @@ class Policy:
     message: Callable[[Decision], str]
     actions: tuple[str, ...]
     ideas: tuple[str, ...]
-    needs: Mapping[Need, str] = default(default_factory=dict)
+    needs: Mapping[Need, str] = field(default_factory=dict)
     essential: frozenset[Need] = frozenset()
     vocabulary: Vocabulary | None = None
-    variants: Mapping[str, Mapping[str, Any]] = default(default_factory=dict)
+    variants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     takes_over: bool = False
     """Whether its guards go on from what hindsight has classified, see :attr:`Context.handover`."""
     reads_text: str = ""

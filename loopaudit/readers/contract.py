@@ -9,8 +9,9 @@ seen on real files, and what it does not carry.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from msgspec import Struct, field
 
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.probe import Probe
@@ -23,8 +24,7 @@ Evidence = Literal["data", "source", "unseen"]
 """Whether the reader was checked on real files, on the writer's source, or on neither."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
+class Reader(Struct, frozen=True):
     """Everything the program knows of a format.
 
     ``sniff`` decides by a :class:`~loopaudit.readers.probe.Probe` whether the transcript is of this

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
@@ -56,8 +55,7 @@ class Rendering(Struct, frozen=True):
             raise UsageError(f"bytes: '{self.max_bytes}' is no number of bytes")
 
 
-@dataclass(frozen=True, slots=True)
-class Reporter:
+class Reporter(Struct, frozen=True):
     """Everything the program knows of a report format.
 
     ``render`` is a pure function from a report to the text or bytes of the file. ``suffix``

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 import shutil
@@ -491,7 +490,7 @@ def test_equal_options_have_equal_keys_whatever_the_hash_seed() -> None:
 
 def test_foreign_code_is_never_kept(tmp_path: Path, transcripts: Path) -> None:
     (known,) = select(["atomcode"])
-    foreign = Selected("atomcode", dataclasses.replace(known.policy, title="another"), known.params)
+    foreign = Selected("atomcode", replace(known.policy, title="another"), known.params)
     _, cache = audited(transcripts, tmp_path, Options(policies=[foreign]))
     assert cache.refused and not (tmp_path / "cache").exists()
     assert keys.options_key(replace(FEW, format_id="somebodys-format")) is None

@@ -43,7 +43,7 @@ def command(
 
     if output not in (None, "-") and not force and Path(str(output)).exists():
         raise UsageError(f"{output} exists already", hint="a person's labels may be in it; --force overwrites it")
-    selection = options.SelectionOptions(paths)
+    selection = options.SelectionOptions(paths=paths)
     replay = options.ReplayOptions(failure=failure, format_id=format_id)
     run = options.Run(context, selection, configuration, replay, inputs, work, caching)
     paths = run.paths()

@@ -63,7 +63,7 @@ def command(
     from loopaudit.reports.comparison.sweep import sweep_page
     from loopaudit.reports.json_v1.comparison import sweep_json
 
-    selection = options.SelectionOptions(paths, [policy], policy_file=policy_file)
+    selection = options.SelectionOptions(paths=paths, policy=[policy], policy_file=policy_file)
     run = options.Run(context, selection, configuration, replay, inputs, work, caching)
     paths = run.paths()
     chosen = run.options()

@@ -96,7 +96,7 @@ def command(
     from loopaudit.cli.watch_lines import summary_line
     from loopaudit.config.actions import lowest_action
 
-    selection = options.SelectionOptions(paths, policy, settings, policy_file)
+    selection = options.SelectionOptions(paths=paths, policy=policy, settings=settings, policy_file=policy_file)
     run = options.Run(context, selection, configuration, replay, options.InputOptions(max_expanded=0))
     chosen = run.options()
     lowest, loops = lowest_action(fail_on or ())

@@ -7,8 +7,9 @@ begins ``[tool for 'what'] Result:``, puts what a person said into tags, and app
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any, Final
+
+from msgspec import Struct, field
 
 from loopaudit.core import regex
 from loopaudit.readers.kit.blocks import Answer
@@ -58,8 +59,7 @@ _SKIPPED: Final = regex.lazy(
 _EXIT: Final = regex.lazy(r"\s*Command [^\n]{0,400}?[Ee]xit code:? (\d{1,10})\b")
 
 
-@dataclass(slots=True)
-class Parsed:
+class Parsed(Struct):
     """What a user message of the harness holds: results, what a person said, and the rest.
 
     ``guard`` means that the harness complained about a response without a call, ``resumed``

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from loopaudit.core import regex
 from loopaudit.core.events import Status, Usage
@@ -26,8 +27,7 @@ _DENIED: Final = regex.lazy(r"\b(?:denied|did not allow|declined|rejected|refuse
 _EXIT: Final = regex.lazy(r"(?:^|\n)Exit Code: (-?\d{1,10})(?=\n|$)")
 
 
-@dataclass(slots=True)
-class Outcome:
+class Outcome(Struct):
     """How a call ended: the emitter's arguments of the same names."""
 
     output: Any

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from loopaudit.core.findings import Finding, Grade
 
@@ -12,8 +13,7 @@ CYCLE: Final = 8
 """How many rows of one policy stay open: firings that take turns fold up to this period."""
 
 
-@dataclass(slots=True)
-class Row:
+class Row(Struct):
     """Firings of one policy that say the same of the same call, close behind each other.
 
     ``first`` stands for all of them; ``last`` is the last one. ``grades`` counts them by

@@ -8,8 +8,9 @@ has a character of its own, so that lanes can be read without colour.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from loopaudit.core.findings import Action, Episode, Finding
 from loopaudit.core.report import TranscriptResult
@@ -34,8 +35,7 @@ TICK: Final = "╷"
 _NICE: Final = (1, 2, 5)
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
+class Scale(Struct, frozen=True):
     """``calls`` calls, ``per_column`` of them in each of ``columns`` columns."""
 
     calls: int

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final
+
+from msgspec import Struct, field
 
 from loopaudit.compare.prices import Prices
 from loopaudit.core.report import Report
@@ -16,8 +17,7 @@ from loopaudit.reports.kit.spent import Spent
 from loopaudit.reports.kit.verdict import Fact, Verdict, place_of, repeated, times_of, verdict
 
 
-@dataclass(slots=True)
-class Part:
+class Part(Struct):
     """Loops that have something in common: how many, what they cost, and what their transcripts cost in all."""
 
     loops: int = 0
@@ -25,8 +25,7 @@ class Part:
     transcripts: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Overall:
+class Overall(Struct, frozen=True):
     """All transcripts of a report.
 
     ``verdicts`` are in the order of the report, ``worst`` those that looped or in which a policy did

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from loopaudit.core.counts import merge_counts
 from loopaudit.core.findings import Action, Finding
@@ -12,8 +13,7 @@ from loopaudit.core.report import PolicyStatus, Report, TranscriptResult
 from loopaudit.hindsight.catches import caught, outside
 
 
-@dataclass(slots=True)
-class Score:
+class Score(Struct):
     """What one policy did.
 
     ``evaluated`` counts the transcripts that it could evaluate at least in part, ``graded``

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from loopaudit.core.findings import Action, Finding
 from loopaudit.core.report import Check, PolicyStatus, Report, TranscriptResult
@@ -13,8 +14,7 @@ from loopaudit.reports.kit.fold import Row, chosen, fold, merge
 from loopaudit.reports.kit.policy_sums import firings_of, graded, loops_of, names_of
 
 
-@dataclass(frozen=True, slots=True)
-class RunFacts:
+class RunFacts(Struct, frozen=True):
     """The run in numbers and words.
 
     ``mode`` is the word itself and ``mode_meaning`` its explanation, empty for an unknown word;
@@ -56,8 +56,7 @@ class PolicyFirings(NamedTuple):
     status: PolicyStatus
 
 
-@dataclass(frozen=True, slots=True)
-class TranscriptRow:
+class TranscriptRow(Struct, frozen=True):
     """A transcript in a table of them.
 
     ``calls`` and ``failed`` are ``None`` where they are not recorded, ``loops`` where hindsight
@@ -119,8 +118,7 @@ def is_notable(transcript: TranscriptResult) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class FiringRows:
+class FiringRows(Struct, frozen=True):
     """The firings of a transcript, those of all policies and of its own guard in one list, repeats folded.
 
     ``shown`` are those rows of ``rows`` that there is room for. ``total`` counts the kept firings,

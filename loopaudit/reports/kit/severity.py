@@ -7,15 +7,15 @@ hindsight's grade and stands beside it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from loopaudit.core.findings import Action, Finding
 from loopaudit.core.report import Report, TranscriptResult
 
 
-@dataclass(frozen=True, slots=True)
-class Severity:
+class Severity(Struct, frozen=True):
     """One grade of severity: for SARIF a level, for GitHub a command, for GitLab a severity."""
 
     sarif: str

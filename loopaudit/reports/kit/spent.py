@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
+
+from msgspec import Struct
 
 from loopaudit.compare.prices import Prices
 from loopaudit.core.findings import Episode
@@ -14,8 +15,7 @@ from loopaudit.reports.kit import wording
 N = TypeVar("N", int, float)
 
 
-@dataclass(frozen=True, slots=True)
-class Spent:
+class Spent(Struct, frozen=True):
     """What a number of calls cost; ``None`` is *not recorded*, and for money also *no prices given*.
 
     Where prices were given, ``money`` is that of the ``priced`` ones among the ``responses``; the others have no price,

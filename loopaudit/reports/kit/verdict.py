@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
+
+from msgspec import Struct
 
 from loopaudit.compare.prices import Prices
 from loopaudit.core import text
@@ -36,8 +37,7 @@ class FirstAct(NamedTuple):
     step: Step | None
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """The facts of a transcript that come first.
 
     ``costliest`` is the loop that cost most, ``entry`` what the policies did about it. ``loops``
@@ -69,7 +69,7 @@ class Verdict:
     damaged: int
     problems: int
     currency: str
-    table: Sequence[Caught] = field(repr=False)
+    table: Sequence[Caught]
 
     @property
     def is_silent(self) -> bool:

@@ -53,8 +53,9 @@ Source
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Final
+
+from msgspec import Struct
 
 from loopaudit.core.events import Batch, Call, Turn
 from loopaudit.core.findings import Action, Decision
@@ -92,8 +93,7 @@ class OpenclawParams(Params):
     ] = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """What is wrong with a call. ``subject`` is what warnings about the same thing share."""
 
     rule: str

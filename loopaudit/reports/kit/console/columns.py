@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
 
+from msgspec import Struct
 from rich.cells import cell_len, chop_cells
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.measure import Measurement
@@ -18,8 +18,7 @@ GAP: Final = 2
 """Cells between two columns."""
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """A column of a table.
 
     ``least`` is how far it may shrink; without it the column never shrinks, so that nothing in
@@ -37,8 +36,7 @@ class Column:
     wish: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Fitted:
+class Fitted(Struct, frozen=True):
     """A table that fits: the columns with their widths, the rows, the titles of columns that had no room."""
 
     columns: Sequence[tuple[Column, int]]

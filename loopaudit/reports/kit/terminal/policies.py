@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
@@ -37,8 +37,7 @@ _COLUMNS: Final = (
 )
 
 
-@dataclass(slots=True)
-class _Group:
+class _Group(Struct):
     """Firings of a policy with one action and one verdict."""
 
     first: Finding

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from loopaudit.core.report import Report
 from loopaudit.reports.contract import Detail, Rendering
@@ -14,8 +16,7 @@ Link = Callable[[str, int], str]
 """The address of a line of a file, for terminals that can open it; empty where there is none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """Rows that are shown of each list; what is left out is counted.
 
     ``transcripts`` bounds the table of transcripts, ``rows`` the rows of loops and of policies
@@ -39,8 +40,7 @@ LIMITS: Final[Mapping[Detail, Limits]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(Struct, frozen=True):
     """A report as it is to be shown, on a page of ``width`` cells."""
 
     report: Report

@@ -6,23 +6,31 @@ when the user asks for it, and looks only at how a short beginning of the text s
 
 from __future__ import annotations
 
-import re
-
 from loopaudit.core import regex
+from loopaudit.core.regex import Phrase
 
 HEAD = 400
 """Characters of the text that are looked at."""
 
-_STARTS = regex.lazy(
-    r"\s*(?:<(?:tool_use_)?error>|\[?error\]?\b\s*[:!-]|error (?:executing|running|calling|while)\b"
-    r"|fatal:|traceback \(most recent call last\)|exception:|uncaught \w*|failed to\b|failure:"
+_FIRST = (
+    "<error>", "<tool_use_error>", "error", "[error", "fatal:", "traceback (", "exception:", "uncaught ", "failed ",
+    "failure:", "permission denied", "access denied", "command not found", "unknown tool", "no such", "tool ",
+    "invalid ", "missing required", "apply_patch verification failed", "execution error:",
+)  # fmt: skip
+"""With what a text in lower case must begin for the next to match; nearly none does."""
+
+_BEGINS = regex.lazy(
+    r"<(?:tool_use_)?error>|\[?error\]?\b\s*[:!-]|error (?:executing|running|calling|while)\b"
+    r"|fatal:|traceback \(most recent call last\)|exception:|uncaught |failed to\b|failure:"
     r"|permission denied|access denied|command not found|unknown tool\b|no such tool\b"
     r"|tool \S+ (?:not found|does not exist|is not available)|invalid (?:arguments?|parameters?|input)\b"
     r"|missing required\b|apply_patch verification failed|no such file or directory"
-    r"|failed in sandbox\b|execution error:|tool call error:)"
-    r"|\s*\{\s*\"(?:error|errors)\"\s*:\s*(?!null|\[\]|\"\"|false)"
-    r"|[^\n]{0,120}: (?:no such file or directory|command not found|permission denied)\s*(?:\n|$)",
-    re.IGNORECASE,
+    r"|failed in sandbox\b|execution error:|tool call error:"
+)
+_HOLDS_ERROR = Phrase('"error', r"\{\s*\"errors?\"\s*:\s*(?!null|\[\]|\"\"|false)")
+_SAYS_WHY = Phrase(
+    ": no such file or directory|: command not found|: permission denied",
+    r"[^\n]{0,120}: (?:no such file or directory|command not found|permission denied)\s*(?:\n|$)",
 )
 
 
@@ -32,4 +40,10 @@ def says_failure(output: str | bytes) -> bool:
         from loopaudit.core.events import decode_text
 
         output = decode_text(output)
-    return _STARTS.match(output[:HEAD]) is not None
+    low = output[:HEAD].lower()
+    begins = low.lstrip()
+    return (
+        (begins.startswith(_FIRST) and _BEGINS.match(begins) is not None)
+        or (begins.startswith("{") and _HOLDS_ERROR.match(begins) is not None)
+        or _SAYS_WHY.match(low) is not None
+    )

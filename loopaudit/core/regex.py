@@ -1,7 +1,8 @@
-"""Regular expressions that are compiled when they are first used.
+"""Regular expressions that are compiled when they are first used, or first could match.
 
-A small replay loads a hundred patterns and uses a fifth of them; compiling all of them at import
-was a sixth of its time.
+A small replay loads three hundred patterns and uses a fifth of them; compiling all of them at import
+was a sixth of its time. Most of those that are used match nothing: a :class:`Phrase` names the words
+without which it cannot match, and is compiled when a text holds one.
 """
 
 from __future__ import annotations
@@ -44,3 +45,39 @@ def lazy(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     It has the methods and attributes of a pattern, but is none: do not hand it to functions of :mod:`re`.
     """
     return cast("re.Pattern[AnyStr]", _Lazy(pattern, flags))
+
+
+class Phrase:
+    """A pattern that is compiled and looked for only where a text holds one of its words.
+
+    It means what the pattern means: every text that matches has to hold one of the words, letter by letter. So
+    one that shall not mind case is written in lower case, for texts in lower case.
+    """
+
+    __slots__ = ("_ascii", "_other", "pattern", "words")
+
+    def __init__(self, words: str, pattern: str) -> None:
+        """``words`` are divided by ``|``; blanks in them count."""
+        self.words = tuple(words.split("|"))
+        self._ascii = tuple(word for word in self.words if word.isascii())
+        self._other = tuple(word for word in self.words if not word.isascii())
+        self.pattern = lazy(pattern)
+
+    def may_match(self, low: str) -> bool:
+        """Whether a text holds one of the words."""
+        for word in self._ascii:  # a generator would cost as much again, and many words are looked for in every text
+            if word in low:
+                return True
+        return bool(self._other) and not low.isascii() and any(word in low for word in self._other)
+
+    def search(self, low: str) -> re.Match[str] | None:
+        """As :meth:`re.Pattern.search`."""
+        return self.pattern.search(low) if self.may_match(low) else None
+
+    def match(self, low: str) -> re.Match[str] | None:
+        """As :meth:`re.Pattern.match`."""
+        return self.pattern.match(low) if self.may_match(low) else None
+
+    def fullmatch(self, low: str) -> re.Match[str] | None:
+        """As :meth:`re.Pattern.fullmatch`."""
+        return self.pattern.fullmatch(low) if self.may_match(low) else None

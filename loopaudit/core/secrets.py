@@ -12,18 +12,16 @@ import re
 from typing import Final
 
 from loopaudit.core import regex
+from loopaudit.core.regex import Phrase
 
 MASK: Final = "[masked]"
 
-_QUICK: Final = regex.lazy(
-    r"(?i)-----begin|eyj|://|pass|pwd|secret|token|api.?key|access.?key|private.?key|account.?key|credential|cookie"
-    r"|bearer|basic|authorization|--?u(?:ser)?\b|signature|sig=|identified"
-    r"|sk-|[a-z0-9]{1,12}_|xox|xapp|glpat|akia|asia|aiza|ya29|sg\.|pypi-|[0-9]:aa|pplx-|tvly-|xai-|hvs\.|gsk|age-secret"
-    r"|dapi|shp|atatt|nvapi|lin_|hooks\."
-)
-"""Spares most texts the patterns below."""
-
-_TOKENS: Final = regex.lazy(
+_TOKENS: Final = Phrase(
+    "sk-|sk_|rk_|pk_|whsec_|ghp_|gho_|ghu_|ghs_|ghr_|github_pat_|glpat-|gldt-|glrt-|glcbt-|glptt-|glft-|glsoat-|glagent-"
+    "|xox|xapp-|AKIA|ASIA|AIDA|AROA|ABIA|ACCA|AIza|ya29.|GOCSPX-|hf_|api_org_|npm_|pypi-|gsk_|r8_|tgp_v1_|fal_|lin_api_"
+    "|lin_oauth_|ntn_|figd_|dckr_pat_|dop_v1_|doo_v1_|dor_v1_|shpat_|shpca_|shppa_|shpss_|sbp_|re_|pat_|nfp_|rnd_|vcp_"
+    "|cfut_|CFPAT_|PMAK|ops_|glsa_|lsv2_pt_|lsv2_sk_|phc_|phx_|sntrys_|sntryu_|pplx|tvly|xai|nvapi|fw|csk|dapi|ATATT3x"
+    "|AGE-SECRET-KEY|hvs.|hvb.|SG.|:AA|eyJ",
     r"(?<![A-Za-z0-9])(?:"
     r"sk-[A-Za-z0-9_-]{8,400}"  # OpenAI, Anthropic, OpenRouter and others
     r"|(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{8,400}|whsec_[A-Za-z0-9+/=]{8,400}"  # Stripe
@@ -38,7 +36,7 @@ _TOKENS: Final = regex.lazy(
     r"|(?:pplx|tvly|xai|nvapi|fw|csk|PMAK|dapi|ATATT3x|AGE-SECRET-KEY|hvs\.|hvb\.|SG\.)[A-Za-z0-9_.=-]{16,400}"
     r"|[0-9]{6,12}:AA[A-Za-z0-9_-]{20,60}"  # Telegram
     r"|eyJ[A-Za-z0-9_-]{8,8000}(?:\.[A-Za-z0-9_-]{0,8000}){1,4}"  # JWT, JWE
-    r")"
+    r")",
 )
 
 _KEYWORD: Final = (
@@ -53,54 +51,74 @@ _REFERENCE: Final = (
 )
 """What stands in an assignment and is no secret: a variable, a placeholder, a type."""
 
-_ASSIGNED: Final = regex.lazy(
+_ASSIGNED: Final = Phrase(
+    "pass|pwd|secret|token|key|credential|sig|session|connection",
     rf"(?i)({_KEYWORD}(?!s\b|s[\"'_])(?:[_.-][A-Za-z0-9_.-]{{0,40}}|[0-9]{{0,3}})?(?:{_QUOTE})?"
     rf"[ \t]{{0,8}}(?>=>|:=|[=:])[ \t]{{0,8}}+(?:[bru]{{0,2}}(?={_QUOTE}))?)"
-    rf"(?:({_QUOTE}){_REFERENCE}([^\"'`\\\n]{{1,4000}})|{_REFERENCE}([^\s\"'`\\,;&|(){{}}<>\[\]]{{1,4000}}))"
+    rf"(?:({_QUOTE}){_REFERENCE}([^\"'`\\\n]{{1,4000}})|{_REFERENCE}([^\s\"'`\\,;&|(){{}}<>\[\]]{{1,4000}}))",
 )
 _COUNTED: Final = regex.lazy(r"(?i)^(?:token|pass|pwd)[_.-]?(?:count|limit|usage|type|budget|ids?\b)")
 
-_OPTION: Final = regex.lazy(
+_OPTION: Final = Phrase(
+    "-pass|-secret|-token|-api|-access",
     r"(?i)(--?(?:[a-z0-9-]{0,24}-)?(?:password|passwd|passphrase|pass|secret|token|api-?key|access-?key|secret-key)"
-    rf"[ \t]{{1,4}})(?:({_QUOTE}){_REFERENCE}([^\"'`\\\n]{{1,4000}})|{_REFERENCE}(?!-)([^\s\"'`\\,;&|()<>]{{1,4000}}))"
+    rf"[ \t]{{1,4}})(?:({_QUOTE}){_REFERENCE}([^\"'`\\\n]{{1,4000}})|{_REFERENCE}(?!-)([^\s\"'`\\,;&|()<>]{{1,4000}}))",
 )
-_BASIC: Final = regex.lazy(
+_BASIC: Final = Phrase(
+    "-u",
     rf"((?<![A-Za-z0-9-])(?:-u|--user|--proxy-user)[ \t=]{{0,4}}(?:{_QUOTE})?[^\s:\"'`\\]{{1,64}}:)"
-    r"([^\s\"'`\\]{1,400})"
+    r"([^\s\"'`\\]{1,400})",
 )
-_IDENTIFIED: Final = regex.lazy(
-    rf"(?i)(identified[ \t]{{1,4}}by[ \t]{{1,4}}(?:password[ \t]{{1,4}})?{_QUOTE})([^\"'`\\\n]{{1,400}})"
+_IDENTIFIED: Final = Phrase(
+    "identified", rf"(?i)(identified[ \t]{{1,4}}by[ \t]{{1,4}}(?:password[ \t]{{1,4}})?{_QUOTE})([^\"'`\\\n]{{1,400}})"
 )
-_HEADER: Final = regex.lazy(
+_HEADER: Final = Phrase(
+    "authorization|cookie",
     rf"(?i)((?:authorization|(?:set-)?cookie)(?:{_QUOTE})?[ \t]{{0,4}}[:=][ \t]{{0,4}}(?:{_QUOTE})?"
-    r"(?:(?:bearer|basic|token|digest|negotiate|apikey)[ \t]{1,4}+)?+)(?!\[masked\])([^\s\"'`\\][^\"'`\\\r\n]{0,4000})"
+    r"(?:(?:bearer|basic|token|digest|negotiate|apikey)[ \t]{1,4}+)?+)(?!\[masked\])([^\s\"'`\\][^\"'`\\\r\n]{0,4000})",
 )
-_BEARER: Final = regex.lazy(r"(?i)(\b(?:bearer|basic)[ \t]{1,4})([A-Za-z0-9._~+/=-]{12,4000})")
-_USERINFO: Final = regex.lazy(r"://([^\s/\"'`<>\\]{1,400})@")
-_HOOK: Final = regex.lazy(
-    r"(hooks\.slack\.com/(?:services|workflows)/|discord(?:app)?\.com/api/webhooks/)[A-Za-z0-9/_-]{8,200}"
+_BEARER: Final = Phrase("bearer|basic", r"(?i)(\b(?:bearer|basic)[ \t]{1,4})([A-Za-z0-9._~+/=-]{12,4000})")
+_USERINFO: Final = Phrase("://", r"://([^\s/\"'`<>\\]{1,400})@")
+_HOOK: Final = Phrase(
+    "hooks", r"(hooks\.slack\.com/(?:services|workflows)/|discord(?:app)?\.com/api/webhooks/)[A-Za-z0-9/_-]{8,200}"
 )
+_FOLDED: Final = {0x17F: "s", 0x131: "i", 0x307: None}
+"""Letters that match ``s`` and ``i`` where case does not matter, and the dot that the lower case of one leaves."""
+
 _KEY_BEGIN: Final = "-----BEGIN "
 _KEY_LABEL: Final = regex.lazy(r"-----BEGIN ([A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?)-----")
 
 
 def mask(text: str) -> str:
     """The text with everything that looks like a secret replaced by :data:`MASK`."""
-    if len(text) < 4 or not _QUICK.search(text):
+    if len(text) < 4:
         return text
+    low = text.lower()
+    if not low.isascii():
+        low = low.translate(_FOLDED)
+    # Each pattern is compiled and searched for in the texts that hold one of its words; most texts hold none.
     if _KEY_BEGIN in text:
         text = _without_keys(text)
-    if "://" in text:
-        text = _USERINFO.sub(_userinfo, text)
-        text = _HOOK.sub(rf"\1{MASK}", text)
-    text = _BEARER.sub(rf"\1{MASK}", text)
-    text = _TOKENS.sub(MASK, text)
-    text = _OPTION.sub(_assigned, text)
-    text = _ASSIGNED.sub(_assigned, text)
-    text = _BASIC.sub(_second, text)
-    text = _IDENTIFIED.sub(_second, text)
+    if _USERINFO.may_match(text):
+        text = _USERINFO.pattern.sub(_userinfo, text)
+        if _HOOK.may_match(text):
+            text = _HOOK.pattern.sub(rf"\1{MASK}", text)
+    if _BEARER.may_match(low):
+        text = _BEARER.pattern.sub(rf"\1{MASK}", text)
+    if _TOKENS.may_match(text):
+        text = _TOKENS.pattern.sub(MASK, text)
+    if _OPTION.may_match(low):
+        text = _OPTION.pattern.sub(_assigned, text)
+    if _ASSIGNED.may_match(low):
+        text = _ASSIGNED.pattern.sub(_assigned, text)
+    if _BASIC.may_match(text):
+        text = _BASIC.pattern.sub(_second, text)
+    if _IDENTIFIED.may_match(low):
+        text = _IDENTIFIED.pattern.sub(_second, text)
     # Last, for its value may reach over what the others find.
-    return _HEADER.sub(rf"\1{MASK}", text)
+    if _HEADER.may_match(low):
+        text = _HEADER.pattern.sub(rf"\1{MASK}", text)
+    return text
 
 
 def _without_keys(text: str) -> str:

@@ -83,6 +83,9 @@ _PREFIX = regex.lazy(
     r"^(?:mcp__.+?__|mcp[_:][^_:]+[_:]|functions[._]|[a-z0-9-]+__|default_api[:.])(?=.)", re.IGNORECASE
 )
 
+_IN_PREFIX: Final = ("__", "mcp", "functions", "default_api")
+"""What a name must hold to have such a prefix."""
+
 _BY_COMMAND: Final[Mapping[str, Kind]] = {
     "view": "read",
     "create": "write",
@@ -99,6 +102,8 @@ def plain_name(name: str) -> str:
     """A tool's name in lower case, without the prefix of its server or extension."""
     lowered = name.lower()
     if lowered in KIND_BY_NAME:
+        return lowered
+    if not any(part in lowered for part in _IN_PREFIX):
         return lowered
     while (cut := _PREFIX.sub("", lowered)) != lowered:
         lowered = cut

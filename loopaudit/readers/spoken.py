@@ -52,10 +52,17 @@ _ANSWER: Final = regex.lazy(
 )
 """How scaffolds head what came of an action, in a message that stands in a person's place."""
 
+_ANSWERS: Final = (
+    "exit code:", "exitcode:", "execution ", "<tool_resp", "<tool_resu", "<function", "<execution", "<observati",
+    "[tool ", "[execution", "[command r", "[command o", "tool resul", "tool outpu", "command re", "command ou",
+    "observatio", "returncode", "<returncod",
+)  # fmt: skip
+"""How such a heading begins in lower case; that of few messages is."""
+
 
 def answers_action(text: str) -> bool:
     """Whether a message in a person's place is the result of an action."""
-    return _ANSWER.match(text) is not None
+    return text[:18].lstrip().lower().startswith(_ANSWERS) and _ANSWER.match(text) is not None
 
 
 def spoken(text: str) -> Spoken:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from loopaudit.core import canonical
 from loopaudit.core.canonical import call_key
 from loopaudit.core.events import SLICE, TEXT, VALUE, Batch, Call, Result, decode_text
-from loopaudit.hindsight.calls import noise, outputs, ranges, requests, shell_ranges, wordings
+from loopaudit.hindsight.calls import noise, outputs, ranges, shell_ranges, wordings
 from loopaudit.hindsight.calls.edits import _lines_of, edit_of, edited_paths, replaced_in
 from loopaudit.hindsight.calls.effects import Natures
 from loopaudit.hindsight.calls.failing import Failing
@@ -237,39 +237,6 @@ pieces = st.lists(
 ).map("".join)  # fmt: skip
 
 
-@given(pieces)
-@example("the session was not found")
-@example("Return\u017f at once")
-@example("run it several times")
-def test_a_text_without_the_words_of_a_pattern_does_not_match_it(text: str) -> None:
-    assert wordings.shows_end(text) is (wordings._ENDED.search(text) is not None)
-    assert wordings.shows_no_wait(text) is (wordings._AT_ONCE.search(text) is not None)
-    for spelled in (text, text.upper()):
-        if requests._MANY.search(spelled) is not None:
-            assert requests.runs_asked(spelled) > 1
-
-
-@given(
-    st.lists(
-        st.sampled_from(
-            [
-                "continue", " please", "Please", "proce\u017fs", "[hook", "\u212aeep going", "\n", " ", ".", "go", "İ",
-                "o\u212a", "keep", " going", "weiter", "vas-y", "devam", "lütfen ", "dalej", "ga door", "!", "s'il ",
-                "te plait ", "try again", "sigue", "fortsätt", "per favore ", "avanti", "ok", "yes", "adelante",
-            ]
-        ),
-        max_size=4,
-    ).map("".join)
-)  # fmt: skip
-@example("\u017ftop-hook feedback")
-@example(" \n继续。")
-@example("STOP HOOK FEEDBACK")
-@example("")
-def test_how_a_message_begins_that_says_to_go_on(text: str) -> None:
-    expected = requests._GO_ON.fullmatch(text.strip()) or requests._AUTOMATIC.match(text)
-    assert requests.asks_to_go_on(text) is (expected is not None)
-
-
 @given(
     st.text(alphabet=st.characters(max_codepoint=127)), st.text() | st.text(alphabet="ab \u2014\u2026é\u30fbは_\ud800")
 )
@@ -466,26 +433,9 @@ def test_noise_does_not_mind_case(line: str) -> None:
         assert plain[: start + len(name) + 2] == f"{line[:start]}<{name}>"
 
 
-@given(
-    st.lists(st.sampled_from(["x", "×", "2", " ", "x2", "mal", "executimes", "times", "twice", "次"]), max_size=8).map(
-        "".join
-    )
-)
-@example("2 x3x")
-@example("x2x3 times")
-def test_words_of_counting_are_found_as_by_one_search(low: str) -> None:
-    expected = [match.span() for match in requests._NEAR.finditer(low)]
-    assert [match.span() for match in requests._near(low)] == expected
-
-
 @given(pieces.map(str.swapcase))
 @example("The file was NOT Changed")
-@example("run it Until it fai\u017f")
 def test_patterns_in_lower_case_find_what_others_find_without_regard_to_case(text: str) -> None:
-    for without_case, lower in (
-        (wordings._REJECTS, wordings._REJECTS_LOW),
-        (requests._ENDLESS, requests._ENDLESS_LOW),
-        (ranges._CUT, ranges._CUT_LOW),
-    ):
+    for without_case, lower in ((ranges._CUT, ranges._CUT_LOW),):
         if text.isascii():
             assert (lower.search(text.lower()) is None) is (without_case.search(text) is None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
 import msgspec
@@ -10,6 +9,7 @@ import msgspec
 from loopaudit.core import regex
 from loopaudit.core.events import VALUE, Result, decode_text
 from loopaudit.core.failure_words import says_failure
+from loopaudit.core.regex import Phrase
 from loopaudit.hindsight.calls.changes import Changes, decoded
 from loopaudit.hindsight.calls.failures import (
     CURELESS,
@@ -245,11 +245,14 @@ class Erring:
 
 
 _DIGITS: Final = regex.lazy(r"\d+")
-_BEGINS: Final = regex.lazy(
-    r"\W{0,4}(?:[A-Za-z_][\w.]{0,100}(?:Error|Exception)\b\s?[:(\[]|mcp error\b"
+_BEGINS: Final = Phrase(
+    "error|exception",
+    r"\W{0,4}(?:[a-z_][\w.]{0,100}(?:error|exception)\b\s?[:(\[]|mcp error\b"
     r"|error (?:executing|processing|running|calling|invoking|while|with)\b)",
-    re.IGNORECASE,
 )
+_BEGINNING: Final = 120
+"""Characters in which they match."""
+
 LOOKED_AT: Final = 64
 """Characters or bytes of an answer that are looked at before anything of it is decoded."""
 
@@ -259,7 +262,7 @@ _RAW_TRACES: Final = tuple(b'"' + begin.encode() for begin in _TRACES)
 
 def says_error(text: str) -> bool:
     """Whether an answer that is not flagged as a failure is an error by how it begins."""
-    return says_failure(text) or _BEGINS.match(text) is not None
+    return says_failure(text) or _BEGINS.match(text[:_BEGINNING].lower()) is not None
 
 
 def may_say_error(source: str | bytes) -> bool:

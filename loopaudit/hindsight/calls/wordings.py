@@ -13,6 +13,7 @@ from typing import Final
 
 from loopaudit.core import regex
 from loopaudit.core.failure_words import says_failure
+from loopaudit.core.regex import Phrase
 from loopaudit.hindsight.calls.outputs import head_of
 
 HEAD: Final = 400
@@ -26,8 +27,13 @@ _ENVELOPE: Final = regex.lazy(
 )
 """What some harnesses put before every result."""
 
-_ENVELOPES: Final = frozenset("tcfroTCFRO")
-"""How that begins."""
+_ENVELOPES: Final = (
+    "the result of ", "command ", "tool ", "function ", "result:", "output:", "observation:", "tool_result:",
+)  # fmt: skip
+"""How that begins in lower case."""
+
+ENVELOPE: Final = 16
+"""Characters that are enough to see it."""
 
 _ACCEPTS: Final = regex.lazy(
     r"\W*(?:ok\b|success|done\b|the (?:file|document|record|lines?) \S{0,200} ?(?:has|have|was"
@@ -43,56 +49,71 @@ _PLAINLY_ACCEPTS: Final = regex.lazy(
 )
 """How the results of most edits begin as JSON bytes: :data:`_ACCEPTS` matches what they are decoded to."""
 
-_REJECTS: Final = regex.lazy(
-    r"\W*(?:error|failure|failed|fatal|exception|traceback|invalid|rejected|refused|denied|unsupported|unknown"
-    r"|missing|conflict"
-    r"|cannot|can't|could not|couldn't|unable to|nothing (?:was |to )?(?:changed|replaced|done|edit)"
-    r"|no (?:match|replacement|changes?|occurrence|such)|(?:tool|apply_patch|patch|edit"
-    r"|hunk)\S{0,12} (?:verification )?"
-    r"(?:error|failed|rejected|not applied|does not apply))\b"
-    r"|[^\n]{0,200}?\b(?:did not|didn't|does not|doesn't|(?:was|is|were|are|has|have|had) not(?! only)|wasn't"
-    r"|isn't|hasn't"
-    r"|not (?:be )?(?:found|applied|changed|unique|valid|matched|saved)|no match(?:es)?\b"
-    r"|introduced new syntax errors?|no exact match"
-    r"|must (?:be|have|read|provide|first|specify|include)|please (?:provide|read|correct|fix)|already (?:exists"
-    r"|applied)"
-    r"|(?:was|were|been|are|is) (?:discarded|reverted|rolled back|ignored|locked|read-only|rejected|refused|declined)\b"
-    r"|(?:left|remains?|is|are|was|were) unchanged\b"
-    r"|multiple (?:matches|occurrences)|would (?:not )?(?:introduce|break)|is empty|are identical"
-    r"|verification failed)",
-    re.IGNORECASE,
+_REJECTS: Final = (
+    Phrase(
+        "error|fail|fatal|exception|traceback|invalid|reject|refus|denied|unsupported|unknown|unable|missing|conflict"
+        "|cannot|can't|could not|couldn't|nothing |no |not appl",
+        r"\W*(?:error|failure|failed|fatal|exception|traceback|invalid|rejected|refused|denied|unsupported|unknown"
+        r"|missing|conflict"
+        r"|cannot|can't|could not|couldn't|unable to|nothing (?:was |to )?(?:changed|replaced|done|edit)"
+        r"|no (?:match|replacement|changes?|occurrence|such)|(?:tool|apply_patch|patch|edit"
+        r"|hunk)\S{0,12} (?:verification )?"
+        r"(?:error|failed|rejected|not applied|does not apply))\b",
+    ),
+    Phrase(
+        "not|n't|no match|introduced|no exact|must |please |already |discard|revert|rolled|ignored|locked"
+        "|read-only|reject|refus|declined|unchanged|multiple |would |is empty|identical|failed",
+        r"[^\n]{0,200}?\b(?:did not|didn't|does not|doesn't|(?:was|is|were|are|has|have|had) not(?! only)|wasn't"
+        r"|isn't|hasn't"
+        r"|not (?:be )?(?:found|applied|changed|unique|valid|matched|saved)|no match(?:es)?\b"
+        r"|introduced new syntax errors?|no exact match"
+        r"|must (?:be|have|read|provide|first|specify|include)|please (?:provide|read|correct|fix)|already (?:exists"
+        r"|applied)"
+        r"|(?:was|were|been|are|is) (?:discarded|reverted|rolled back|ignored|locked|read-only|rejected|refused"
+        r"|declined)\b"
+        r"|(?:left|remains?|is|are|was|were) unchanged\b"
+        r"|multiple (?:matches|occurrences)|would (?:not )?(?:introduce|break)|is empty|are identical"
+        r"|verification failed)",
+    ),
 )
-_REJECTS_LOW: Final = regex.lower_case(_REJECTS)
-_REJECTING: Final = (
-    "error", "fail", "not ", "n't ", "no ", "cannot", "can't", "could", "unable", "invalid", "unknown", "unsupported",
-    "missing", "denied", "reject", "refus", "must", "please", "already", "multiple", "would", "empty", "identical",
-    "exception", "traceback", "fatal", "nothing", "introduced", "uncaught", "discard", "locked", "roll", "revert",
-    "unchanged", "ignored", "conflict",
-)  # fmt: skip
-"""What a rejection must hold in lower case."""
+"""How a call that should change something says that it did not."""
 
-_ELSEWHERE: Final = regex.lazy(
-    r"\b(?:abgelehnt|abgewiesen|zurückgewiesen|verworfen|gesperrt|fehlgeschlagen|ungültig|unverändert|fehler"
-    r"|nicht (?:gefunden|möglich|geändert|angewendet|übernommen|eindeutig)|konnten? nicht"
-    r"|keine (?:änderung|übereinstimmung)"
-    r"|refusée?s?|rejetée?s?|erreur|échec|échoué|impossible|introuvable|invalide|inchangée?s?"
-    r"|n'(?:a|ont) pas|aucune (?:modification|correspondance)"
-    r"|rechazad[oa]s?|falló|fallido|no se (?:pudo|puede|encontró|aplicó|modificó)|inválid[oa]|sin cambios|denegad[oa]"
-    r"|rejeitad[oa]s?|erro|falhou|não (?:foi|encontrad|pôde|aplicad)\w{0,4}|sem alterações"
-    r"|rifiutat[oa]|errore|fallit[oa]|non (?:trovat|applicat|riuscit|è stat)[oa]?|nessuna modifica)\b"
-    r"|ошибка|отклонен|не найден|не удалось|недопустим|без изменений"
-    r"|拒绝|拒絕|失败|失敗|错误|錯誤|未找到|找不到|无法|無法|未(?:修改|更改|应用|變更|変更)|无效|拒否|エラー|見つかりません|できません"
-    r"|변경되지 않|실패|오류|거부|찾을 수 없",
-    re.IGNORECASE,
+_ELSEWHERE: Final = (
+    Phrase(
+        "abge|verworfen|zurückgewiesen|gesperrt|fehl|ungültig|unverändert|nicht |konnte|keine ",
+        r"\b(?:abgelehnt|abgewiesen|zurückgewiesen|verworfen|gesperrt|fehlgeschlagen|ungültig|unverändert|fehler"
+        r"|nicht (?:gefunden|möglich|geändert|angewendet|übernommen|eindeutig)|konnten? nicht"
+        r"|keine (?:änderung|übereinstimmung))\b",
+    ),
+    Phrase(
+        "refus|rejet|erreur|échec|échoué|impossible|introuvable|invalide|inchangé|n'a pas|n'ont pas|aucune ",
+        r"\b(?:refusée?s?|rejetée?s?|erreur|échec|échoué|impossible|introuvable|invalide|inchangée?s?"
+        r"|n'(?:a|ont) pas|aucune (?:modification|correspondance))\b",
+    ),
+    Phrase(
+        "rechazad|falló|fallido|no se |inválid|sin cambios|denegad",
+        r"\b(?:rechazad[oa]s?|falló|fallido|no se (?:pudo|puede|encontró|aplicó|modificó)|inválid[oa]|sin cambios"
+        r"|denegad[oa])\b",
+    ),
+    Phrase(
+        "rejeitad|erro|falhou|não |sem alterações",
+        r"\b(?:rejeitad[oa]s?|erro|falhou|não (?:foi|encontrad|pôde|aplicad)\w{0,4}|sem alterações)\b",
+    ),
+    Phrase(
+        "rifiutat|errore|fallit|non |nessuna ",
+        r"\b(?:rifiutat[oa]|errore|fallit[oa]|non (?:trovat|applicat|riuscit|è stat)[oa]?|nessuna modifica)\b",
+    ),
+    Phrase(
+        "ошибка|отклонен|не |недопустим|без изменений",
+        "ошибка|отклонен|не найден|не удалось|недопустим|без изменений",
+    ),
+    Phrase(
+        "拒绝|拒絕|失败|失敗|错误|錯誤|找到|不到|无|無|未|拒否|エラー|つかりません|できません",
+        "拒绝|拒絕|失败|失敗|错误|錯誤|未找到|找不到|无法|無法|未(?:修改|更改|应用|變更|変更)|无效|拒否|エラー|見つかりません|できません",
+    ),
+    Phrase("않|실패|오류|거부|없", "변경되지 않|실패|오류|거부|찾을 수 없"),
 )
 """Refusals in other languages than English, in the first line of a result."""
-
-_ELSEWHERE_ASCII: Final = (
-    "abgel", "abgew", "verworfen", "gesperrt", "fehl", "nicht", "konnte", "keine", "refus", "rejet", "erreur",
-    "impossible", "introuvable", "invalide", "n'a ", "n'ont ", "aucune", "rechaz", "fallido", "no se ", "sin cambios",
-    "denegad", "rejeitad", "erro", "falhou", "rifiutat", "fallit", "non ", "nessuna",
-)  # fmt: skip
-"""What such a line must hold if it has no letter with a sign; spares most searches."""
 
 _ACCEPTS_ELSEWHERE: Final = regex.lazy(
     r"\W*(?:erfolg|geändert|gespeichert|aktualisiert|erledigt|fertig|réussi|succès|modifié|enregistré|terminé|éxito"
@@ -127,57 +148,65 @@ _ADDRESSES: Final = regex.lazy(
 MAX_NOTICE: Final = 1200
 """Longest notice in characters."""
 
-_PLACEHOLDER: Final = regex.lazy(
-    r"\W*(?:(?:duplicate|repeated|identical|skipped|cached) (?:tool )?(?:call|request|read|result)\b"
-    r"|(?:same|identical|unchanged) (?:result|output|content|answer|response)?s? ?(?:as|to|since) (?:the |your |in )?"
-    r"(?:previous|last|earlier|above|call|result|first|before|message|read)"
-    r"|(?:file |content |result |output )?(?:is |has )?(?:been )?(?:unchanged|not changed) since (?:the "
-    r"|your )?(?:last|previous|earlier|first)"
-    r"|see (?:the |your )?(?:previous|earlier|above|last|first) (?:result|output|call|tool))",
-    re.IGNORECASE,
+_PLACEHOLDER: Final = (
+    Phrase(
+        "duplicate|repeated|identical|skipped|cached",
+        r"\W*(?:duplicate|repeated|identical|skipped|cached) (?:tool )?(?:call|request|read|result)\b",
+    ),
+    Phrase(
+        "same |identical|unchanged",
+        r"\W*(?:same|identical|unchanged) (?:result|output|content|answer|response)?s? ?(?:as|to|since) "
+        r"(?:the |your |in )?(?:previous|last|earlier|above|call|result|first|before|message|read)",
+    ),
+    Phrase(
+        "unchanged|not changed",
+        r"\W*(?:file |content |result |output )?(?:is |has )?(?:been )?(?:unchanged|not changed) since (?:the "
+        r"|your )?(?:last|previous|earlier|first)",
+    ),
+    Phrase("see ", r"\W*see (?:the |your )?(?:previous|earlier|above|last|first) (?:result|output|call|tool)"),
 )
-_EVICTED: Final = regex.lazy(
+_EVICTED: Final = Phrase(
+    "evicted|cleared|pruned|removed|elided|omitted|dropped|compacted|trimmed|offloaded|archived|truncated to",
     r"\W*(?:(?:old |older |previous |earlier |stale |large |compacted )?(?:tool )?(?:history |message )?"
     r"(?:results?|outputs?|contents?|arguments?|input|response|observation|history)(?: content)? "
     r"(?:was |were |is |has been |have been )?"
     r"(?:evicted|cleared|pruned|removed|elided|omitted|dropped|compacted|trimmed|offloaded|archived"
     r"|truncated to save)\b"
     r"|(?:evicted|cleared|pruned|elided|omitted|removed) (?:tool )?(?:result|output|content|history|for|to)\b)",
-    re.IGNORECASE,
 )
-_ENDED_NEEDLES: Final = (
-    "status", "state", "killed", "terminated", "dead", "stopped", "closed", "cancel", "finished", "completed", "gone",
-    "not ", "no ", "n't exist", "exited", "ended", "died", "unknown", "invalid",
-)  # fmt: skip
-_AT_ONCE_NEEDLES: Final = ("return", "end ", "nothing", "no ", "not ")
-"""What a text in lower case must hold for these patterns to match; a poll is looked at again and again."""
-
 MAX_EVICTED: Final = 300
 """Longest text in characters that can stand for one that was evicted."""
 
 PERSISTED: Final = "<persisted-output>"
 """Begins a result that was too large and of which only a preview was shown."""
 
-_ENDED: Final = regex.lazy(
-    r"\b(?:status|state)\W{1,6}(?:is )?(?:killed|failed|dead|exited|completed|terminated|stopped|crashed"
-    r"|cancell?ed|finished|done|success|succeeded|"
-    r"gone|closed|error|timed[_ ]out|not[_ ]found)\b"
-    r"|\b(?:was|been|is|already) (?:killed|terminated|dead|stopped|closed|cancell?ed|finished|completed|gone"
-    r"|no longer running)\b"
-    r"|\b(?:not (?:currently )?running|no longer (?:running|exists|active|available)|no such (?:process|session"
-    r"|shell|task|job|container|pod)"
-    r"|(?:process|session|shell|task|job|terminal|container|pod|agent)(?: \S{1,60})? (?:was |is |could )?"
-    r"(?:not (?:be )?found|does not exist|doesn't exist|exited|has ended|died)"
-    r"|no (?:process|session|shell|task|job|terminal|container)s? (?:found|with|named|running)"
-    r"|(?:unknown|invalid) (?:process|session|shell|task|job)|exited with (?:code|status))\b",
-    re.IGNORECASE,
+_ENDED: Final = (
+    Phrase(
+        "status|state",
+        r"\b(?:status|state)\W{1,6}(?:is )?(?:killed|failed|dead|exited|completed|terminated|stopped|crashed"
+        r"|cancell?ed|finished|done|success|succeeded|gone|closed|error|timed[_ ]out|not[_ ]found)\b",
+    ),
+    Phrase(
+        "killed|terminated|dead|stopped|closed|cancel|finished|completed|gone|no longer",
+        r"\b(?:was|been|is|already) (?:killed|terminated|dead|stopped|closed|cancell?ed|finished|completed|gone"
+        r"|no longer running)\b",
+    ),
+    Phrase(
+        "not |no |n't exist|exited|ended|died|unknown |invalid ",
+        r"\b(?:not (?:currently )?running|no longer (?:running|exists|active|available)|no such (?:process|session"
+        r"|shell|task|job|container|pod)"
+        r"|(?:process|session|shell|task|job|terminal|container|pod|agent)(?: \S{1,60})? (?:was |is |could )?"
+        r"(?:not (?:be )?found|does not exist|doesn't exist|exited|has ended|died)"
+        r"|no (?:process|session|shell|task|job|terminal|container)s? (?:found|with|named|running)"
+        r"|(?:unknown|invalid) (?:process|session|shell|task|job)|exited with (?:code|status))\b",
+    ),
 )
-_AT_ONCE: Final = regex.lazy(
+_AT_ONCE: Final = Phrase(
+    "return|end |nothing |no |not ",
     r"\b(?:returns?|returned|returning) (?:immediately|at once|right away)\b|\bend (?:your|the|this) (?:turn"
     r"|response|message)\b"
     r"|\bnothing (?:to wait for|is running|pending)\b|\bno (?:running|pending|active|background|outstanding) "
     r"(?:tasks?|jobs?|process(?:es)?|agents?|work|commands?|shells?)\b|\bdoes not (?:block|wait)\b|\bnot waiting\b",
-    re.IGNORECASE,
 )
 _FINISHED: Final = regex.lazy(
     r"\W*(?:(?:all|the|overall|full|whole) )?(?:\S{1,24} )?(?:is |are |was |has |have |run )?"
@@ -187,23 +216,10 @@ _FINISHED: Final = regex.lazy(
 )
 
 
-def may_hold(text: str, needles: tuple[str, ...]) -> bool:
-    """Whether a search without case that needs one of some ASCII words can succeed in a text; false is certain."""
-    if not text.isascii():
-        return True  # a few other letters match ASCII ones where case does not matter
-    low = text.lower()
-    for needle in needles:  # no generator: this is asked of every poll
-        if needle in low:
-            break
-    else:
-        return False
-    return True
-
-
 def content_of(text: str) -> str:
     """The head of a result without what a harness puts before every result."""
     head = text[: 2 * HEAD].lstrip()
-    if head[:1] not in _ENVELOPES:
+    if not head[:ENVELOPE].lower().startswith(_ENVELOPES):
         return head[:HEAD]
     match = _ENVELOPE.match(head)
     return head[match.end() if match else 0 :][:HEAD]
@@ -225,13 +241,7 @@ def _rejects(head: str) -> bool:
     low = head.lower()
     if "successful" in low[:120] and "unsuccessful" not in low and "not successful" not in low:
         return False
-    for word in _REJECTING:
-        if word in low:
-            found = _REJECTS_LOW.match(low) if low.isascii() else _REJECTS.match(head)
-            if found is not None or says_failure(head):
-                return True
-            break
-    return _rejects_elsewhere(low)
+    return any(phrase.match(low) is not None for phrase in _REJECTS) or says_failure(head) or _rejects_elsewhere(low)
 
 
 def plainly_accepts(source: str | bytes) -> bool:
@@ -242,13 +252,7 @@ def plainly_accepts(source: str | bytes) -> bool:
 def _rejects_elsewhere(low: str) -> bool:
     """The same in other languages. The first line has to say it, and not to begin like a success."""
     line = low.lstrip()[:200].partition("\n")[0]
-    if line.isascii():
-        for word in _ELSEWHERE_ASCII:
-            if word in line:
-                break
-        else:
-            return False
-    return _ELSEWHERE.search(line) is not None and _ACCEPTS_ELSEWHERE.match(line) is None
+    return any(phrase.search(line) is not None for phrase in _ELSEWHERE) and _ACCEPTS_ELSEWHERE.match(line) is None
 
 
 _EDIT_REFUSALS: Final = ("proposed edit", "apply_patch verification failed", "No exact match", "No replacement was")
@@ -257,13 +261,13 @@ _EDIT_REFUSALS: Final = ("proposed edit", "apply_patch verification failed", "No
 _RAW_EDIT_REFUSALS: Final = tuple(words.encode() for words in _EDIT_REFUSALS)
 
 
-_REFUSED: Final = regex.lazy(
+_REFUSED: Final = Phrase(
+    "approv|polic|permission|user|operator|sandbox|allowlist|allow-list|session",
     r"\W{0,4}(?:error:? )?(?:[\w.-]{1,40}:? ){0,2}(?:(?:was|is|has been) )?(?:rejected|denied|declined|refused|blocked"
     r"|disallowed|not (?:allowed|permitted|approved))\b[^\n]{0,160}?"
     r"\b(?:approv\w{1,4}|polic\w{1,3}|permission|user|operator|sandbox|allow-?list|session)\b"
     r"|[^\n]{0,100}\brequires? (?:\w{1,20} )?approval\b"
     r"|[^\n]{0,100}\b(?:user|operator) (?:has )?(?:denied|rejected|declined|refused)\b",
-    re.IGNORECASE,
 )
 _RAW_REFUSED: Final = (b"reject", b"denied", b"declin", b"refus", b"block", b"allow", b"permit", b"approv")
 
@@ -279,7 +283,7 @@ def refuses_command(source: str | bytes) -> bool:
     raw = head.lower() if isinstance(head, bytes) else head.lower().encode(errors="replace")
     for words in _RAW_REFUSED:
         if words in raw:
-            return _REFUSED.match(head_of(source)) is not None
+            return _REFUSED.match(head_of(source).lower()) is not None
     return False
 
 
@@ -309,51 +313,69 @@ def is_notice(text: str) -> bool:
 
 def is_placeholder(text: str) -> bool:
     """Whether a result only says that the same was asked before (``[Duplicate call …]``)."""
-    return len(text) <= MAX_NOTICE and _PLACEHOLDER.match(content_of(text)) is not None
+    if len(text) > MAX_NOTICE:
+        return False
+    low = content_of(text).lower()
+    return any(phrase.match(low) is not None for phrase in _PLACEHOLDER)
 
 
 def is_evicted(text: str) -> bool:
     """Whether a text stands for one that the recorder no longer has."""
     if len(text) > MAX_EVICTED or text[:1].isalnum():
         return False  # as nearly all texts are
-    return text.strip()[:1] in "[<(…" and _EVICTED.match(text) is not None
+    return text.strip()[:1] in "[<(…" and _EVICTED.match(text.lower()) is not None
 
 
 def shows_end(text: str) -> bool:
     """Whether the answer of a poll says that what it looks at is over, dead or unknown."""
-    head = text[:HEAD]
-    return may_hold(head, _ENDED_NEEDLES) and _ENDED.search(head) is not None
+    low = text[:HEAD].lower()
+    return any(phrase.search(low) is not None for phrase in _ENDED)
 
 
 def shows_no_wait(text: str) -> bool:
     """Whether the answer of a waiting tool says that nothing was waited for."""
-    head = text[:HEAD]
-    return may_hold(head, _AT_ONCE_NEEDLES) and _AT_ONCE.search(head) is not None
+    return _AT_ONCE.search(text[:HEAD].lower()) is not None
 
 
 PROMPT: Final = 400
 """Characters at the end of an answer in which a question to somebody is looked for."""
 
-_PROMPT: Final = regex.lazy(
-    r"[\[(] ?y(?:es)? ?[/|] ?no?\b[^\])\n]{0,20}[\])]|\(y\)es\b[^\n]{0,80}\(n\)o\b"
-    r"|\(y\)\s*\Z"
-    r"|\bpress (?:any key|enter|return|y)\b|\bhit (?:enter|return)\b|\btype ['\"]?(?:yes|y)['\"]? to\b"
-    r"|\b(?:password|passphrase|passcode|username|login|pin)(?: for [^\n]{1,80})?:\s*\Z"
-    r"|\benter (?:a |an |the |your )?(?:\w{1,20} )?(?:password|passphrase|choice|selection|code|pin|number)\b"
-    r"[^\n]{0,40}:\s*\Z"
-    r"|\b(?:overwrite|replace|proceed|continue|remove|delete|reinstall|accept|trust)\b[^\n]{0,120}\?\s*:?\s*\Z"
-    r"|\b(?:alert)?dialog\b[^\n]{0,300}\[(?:ok|yes|no|cancel|allow|deny|retry|close|sign in|log in|continue)\]",
-    re.IGNORECASE,
+_PROMPT: Final = (
+    Phrase(
+        "[y|(y|[ y|( y",
+        r"[\[(] ?y(?:es)? ?[/|] ?no?\b[^\])\n]{0,20}[\])]|\(y\)es\b[^\n]{0,80}\(n\)o\b|\(y\)\Z",
+    ),
+    Phrase(
+        "press |hit |type ",
+        r"\bpress (?:any key|enter|return|y)\b|\bhit (?:enter|return)\b|\btype ['\"]?(?:yes|y)['\"]? to\b",
+    ),
+    Phrase(
+        "dialog",
+        r"\b(?:alert)?dialog\b[^\n]{0,300}\[(?:ok|yes|no|cancel|allow|deny|retry|close|sign in|log in|continue)\]",
+    ),
 )
-_PROMPT_NEEDLES: Final = ("y/n", "yes/no", "(y)", "press ", "hit ", "type ", ":", "?", "dialog", "y|n", "/ n")
+"""Questions that offer their answers."""
+
+_ASKS: Final = regex.lazy(
+    r"\b(?:password|passphrase|passcode|username|login|pin)(?: for [^\n]{1,80})?:\Z"
+    r"|\benter (?:a |an |the |your )?(?:\w{1,20} )?(?:password|passphrase|choice|selection|code|pin|number)\b"
+    r"[^\n]{0,40}:\Z"
+    r"|\b(?:overwrite|replace|proceed|continue|remove|delete|reinstall|accept|trust)\b[^\n]{0,120}\?\s*:?\Z"
+)
+"""A last line that wants an answer; it ends with a sign."""
+
 _CLOSING: Final = regex.lazy(r"(?:\s|</[\w-]{1,40}>|`)+\Z")
 
 
 def shows_prompt(text: str) -> bool:
     """Whether what a poll shows ends with a question that somebody would have to answer before it goes on."""
     tail = text[-PROMPT:]
-    tail = _CLOSING.sub("", tail)
-    return may_hold(tail, _PROMPT_NEEDLES) and _PROMPT.search(tail) is not None
+    if tail[-1:].isspace() or tail.endswith((">", "`")):
+        tail = _CLOSING.sub("", tail)
+    low = tail.lower()
+    return any(phrase.search(low) is not None for phrase in _PROMPT) or (
+        low.endswith((":", "?")) and _ASKS.search(low) is not None
+    )
 
 
 _BLOCKED: Final = regex.lazy(

@@ -26,8 +26,17 @@ _WORD: Final = regex.lazy(r"[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+|[\u304
 
 
 _NOT_ASCII: Final = regex.lazy(r"[^\x00-\x7f]")
-_LETTER: Final = regex.lazy(r"[^\W\x00-\x7f]|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-"""A character of a word that is no ASCII one."""
+
+
+def _is_letter(character: str) -> bool:
+    """Whether a character that is no ASCII one is part of a word."""
+    return (
+        character.isalnum()
+        or "\u3040" <= character <= "\u30ff"
+        or "\u3400" <= character <= "\u9fff"
+        or "\uac00" <= character <= "\ud7af"
+    )
+
 
 _BLANKS: Final = {code: " " for code in range(128) if not (chr(code).isalnum() or chr(code) == "_")}
 """Puts a blank in the place of every ASCII character that is part of no word."""
@@ -56,7 +65,7 @@ class Text:
             low = self.text[:MAX_TEXT].lower()
             # Of ASCII the same words are found by splitting, in a fraction of the time; and most of what else
             # English texts hold are dashes, quotes and pictures, which are part of no word.
-            if not low.isascii() and _LETTER.search("".join(set(_NOT_ASCII.findall(low)))) is None:
+            if not low.isascii() and not any(map(_is_letter, set(_NOT_ASCII.findall(low)))):
                 low = low.encode("ascii", "replace").decode()
             found = low.translate(_BLANKS).split() if low.isascii() else _WORD.findall(low)
             self._words = words = tuple(found)

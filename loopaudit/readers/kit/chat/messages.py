@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from loopaudit.core import regex
 from loopaudit.core.canonical import dump
 from loopaudit.core.events import Call, Status, content_text
+from loopaudit.core.regex import Phrase
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.chat.message import Message, ToolCall, calls_in, decoded, usage_of
 from loopaudit.readers.kit.chat.strays import RESULTS, sub_agent, unknown_role
@@ -32,14 +33,17 @@ _REMINDER = regex.lazy(
     r"\s*<(system[-_]reminder|environment_details|environment_context|user_instructions|user-prompt-submit-hook"
     r"|local-command-caveat|local-command-stdout|task-notification|ide_selection|ide_opened_file)\b[^>]*>"
 )
-_COMPACTED = regex.lazy(
-    r"\s*(?:[\[<(*](?:[^\]>)\n]{0,80}[^a-z\]>)\n])?compact(?:ed|ion)(?![a-z])"
+_COMPACTED = Phrase(
+    "compact|summary|this session is being|the conversation history|another language model",
+    r"(?:[\[<(*](?:[^\]>)\n]{0,80}[^a-z\]>)\n])?compact(?:ed|ion)(?![a-z])"
     r"|[\[<(](?:conversation|context|history|session)[ _-]summary\b"
     r"|this session is being continued from a previous conversation"
     r"|the conversation history before this point was (?:compacted|summari[sz]ed)"
     r"|another language model started to solve this problem)",
-    re.IGNORECASE,
 )
+_COMPACTED_IN: Final = 160
+"""Characters in which such a message says what it is."""
+
 _INTERRUPTED = regex.lazy(r"\s*(?:\[request interrupted by (?:the )?user|<turn_aborted>)", re.IGNORECASE)
 _COMMAND = regex.lazy(
     r"\s*(?:<command-name>\s*/?)?/?(?:model|status|approvals|permissions|new|clear|quit|exit|help|login|logout|cost|usage"
@@ -115,7 +119,7 @@ def codex_ending(content: Any) -> tuple[Status | None, int | None]:
 
 def is_compaction(text: str) -> bool:
     """Whether a message is the summary that a compaction put in the place of the history."""
-    return _COMPACTED.match(text) is not None
+    return _COMPACTED.match(text.lstrip()[:_COMPACTED_IN].lower()) is not None
 
 
 # -- how a result ended --------------------------------------------------------------------

@@ -1,9 +1,10 @@
-"""Requests in further languages: how many runs, until when, and to keep looking."""
+"""Requests in the languages that are read: how many runs, until when, and to keep looking."""
 
 from __future__ import annotations
 
 import pytest
 
+from loopaudit.hindsight.calls.languages import LANGUAGES
 from loopaudit.hindsight.calls.requests import ENDLESS, asks_for_patience, asks_to_go_on, runs_asked
 
 
@@ -72,3 +73,34 @@ def test_go_on(message: str) -> None:
 )
 def test_more_than_go_on(message: str) -> None:
     assert not asks_to_go_on(message)
+
+
+def test_a_word_names_one_number() -> None:
+    values: dict[str, set[str]] = {}
+    for language in LANGUAGES:
+        for row in filter(None, language.numbers.split("|")):
+            value, *words = row.replace("*", "").split()
+            for word in words:
+                values.setdefault(word, set()).add(value)
+    assert {word: found for word, found in values.items() if len(found) > 1} == {}
+
+
+@pytest.mark.parametrize(
+    ("request_text", "runs"),
+    [
+        ("Lass den Test zwanzig Mal laufen.", 20),
+        ("Führe ihn 12mal aus, dann noch dreimal.", 12),
+        ("Lance-le 5 fois de plus.", 5),
+        ("Ejecuta la prueba una docena de veces.", 12),
+        ("Esegui il test trenta volte.", 30),
+        ("Rode o teste dez vezes.", 10),
+        ("把测试跑三十次。", 30),
+        ("テストを10回実行して。", 10),
+        ("Run it 20x and tell me how often it fails.", 20),
+        ("Zoom in 20x more on the picture, then fix the 2x error.", 1),
+        ("Das ist normal, ändere die 3 Dateien.", 1),
+        ("Fix the 5 default values in default.yaml.", 1),
+    ],
+)
+def test_runs_asked_where_most_ask(request_text: str, runs: int) -> None:
+    assert runs_asked(request_text) == runs

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 from typing import IO
 
 from loopaudit.audit.inputs.model import Input
@@ -27,7 +30,7 @@ def audit_input(
     def work() -> FileAudit:
         if item.layout is not None:
             return _table(item, options, on_progress)
-        if not item.named and item.path is not None and item.path.is_fifo():
+        if not item.named and item.path is not None and _is_pipe(item.path):
             # It was a file when the folder was listed; nobody may ever write into it.
             raise InputError(f"{item.name}: not a regular file any more")
         with source_of(item, options.max_expanded, stream) as source:
@@ -49,6 +52,13 @@ def audit_input(
     return guarded(item.name, work, named=item.named)
 
 
+def _is_pipe(path: Path) -> bool:
+    try:
+        return stat.S_ISFIFO(os.stat(path).st_mode)
+    except OSError:
+        return False  # opening it tells what is wrong
+
+
 def _claimant(source: Source) -> Reader | None:
     """The reader that claims a file of a directory; ``None`` also for one that cannot be unpacked."""
     try:
@@ -57,17 +67,21 @@ def _claimant(source: Source) -> Reader | None:
         return None
 
 
-@contextmanager
-def source_of(item: Input, max_expanded: int, stream: IO[bytes] | None = None) -> Iterator[Source]:
+def source_of(
+    item: Input, max_expanded: int, stream: IO[bytes] | None = None
+) -> AbstractContextManager[Source, bool | None]:
     """The opened input, wherever it lies."""
     if item.url is None:
-        with Source(item.path, stream=stream, max_expanded=max_expanded) as source:
-            yield source
-        return
+        return Source(item.path, stream=stream, max_expanded=max_expanded)
+    return _fetched(item, item.url, max_expanded)
+
+
+@contextmanager
+def _fetched(item: Input, url: str, max_expanded: int) -> Iterator[Source]:
     from loopaudit.audit.inputs.remote import reading
 
     with (
-        reading(item.url) as file,
+        reading(url) as file,
         Source(None, stream=file, max_expanded=max_expanded, name=item.name) as source,
     ):
         yield source

@@ -32,9 +32,10 @@ class Reader(Struct, frozen=True):
     claimed by one reader only.
     ``sniff_head``, of the commonest formats, claims the first records of a transcript
     (:data:`~loopaudit.readers.probe.HEAD_RECORDS` objects) by one that stands in no other format; then no reader
-    is asked about the rest. ``looked_for`` says in a sentence what it looks for. ``read`` reports everything in file
-    order and leaves what it cannot use to ``emit.problem``. ``carries`` maps what the format
-    records to a short remark (``"flag and exit code"``), for ``loopaudit formats``.
+    is asked about the rest. ``members`` are the names of which at least one stands in a record, or in the document, of
+    whatever either claims: what has none of them is not looked at more closely. ``looked_for`` says in a sentence what
+    it looks for. ``read`` reports everything in file order and leaves what it cannot use to ``emit.problem``.
+    ``carries`` maps what the format records to a short remark (``"flag and exit code"``), for ``loopaudit formats``.
     """
 
     id: str
@@ -43,6 +44,7 @@ class Reader(Struct, frozen=True):
     sniff: Callable[[Probe], str | None]
     read: Callable[[Source, Emitter], None]
     sniff_head: Callable[[Sequence[Mapping[str, Any]]], str | None] | None = None
+    members: frozenset[str] = frozenset()
     carries: Mapping[Carries, str] = field(default_factory=dict)
     evidence: Evidence = "data"
     written_by: str = ""
@@ -61,8 +63,15 @@ class Reader(Struct, frozen=True):
                 "nested_too_deeply", "a record nests too deeply to be read; it and what follows are lost", damage=True
             )
 
+    def may_claim(self, probe: Probe) -> bool:
+        """Whether a probe has any of the :attr:`members` that this reader looks for."""
+        found = probe.members
+        return not self.members or found is None or not self.members.isdisjoint(found)
+
     def claims(self, probe: Probe) -> str | None:
         """What :attr:`sniff` says; what nests too deeply for it is not claimed."""
+        if not self.may_claim(probe):
+            return None
         try:
             return self.sniff(probe)
         except RecursionError:

@@ -60,7 +60,7 @@ def claim_head(probe: Probe) -> Reader | None:
     """The reader that claims the first records, without a look at any others."""
     head = probe.dicts[:HEAD_RECORDS]
     for reader in common():
-        if reader.sniff_head is not None and reader.sniff_head(head) is not None:
+        if reader.sniff_head is not None and reader.may_claim(probe) and reader.sniff_head(head) is not None:
             return reader
     return None
 

@@ -67,6 +67,9 @@ MAX_DOCUMENT: Final = 1 << 30
 MAX_EXPANDED: Final = 4 << 30
 """Most bytes that a compressed transcript may expand to, by default."""
 
+BEGINNING: Final = 64
+"""Bytes by which compression, encoding and server-sent events are recognised."""
+
 GZIP_MAGIC: Final = b"\x1f\x8b"
 PARQUET_MAGIC: Final = b"PAR1"
 ARROW_MAGIC: Final = b"ARROW1"
@@ -209,7 +212,7 @@ class Source:
             InputError: there is none, or it may not be looked at.
         """
         try:
-            return path.stat()
+            return os.stat(path)
         except (OSError, ValueError) as error:
             reason = reason_of(error) if isinstance(error, OSError) else str(error)
             raise InputError(f"{self.name}: cannot be read: {reason}") from None
@@ -232,27 +235,28 @@ class Source:
             except OSError as error:
                 raise InputError(f"{self.name}: cannot be read: {reason_of(error)}") from None
         self._opened = file
-        head = file.peek(8)[:8]
+        head = file.peek(8)[:BEGINNING]
         self.is_table = head.startswith(TABLE_MAGICS)
         if head.startswith(GZIP_MAGIC):
             self.compression = "gzip"
             file = self._expanded(Frames(file, lambda: zlib.decompressobj(31)), zlib.error)
+            head = file.peek(8)[:BEGINNING]
         elif head.startswith(ZSTD_MAGIC):
             self.compression = "zstd"
             import zstandard
 
             inner = Frames(file, zstandard.ZstdDecompressor().decompressobj)
             file = self._expanded(inner, zstandard.ZstdError)
-        return self._plain(file)
+            head = file.peek(8)[:BEGINNING]
+        return self._plain(file, head)
 
-    def _plain(self, file: io.BufferedReader[Any]) -> io.BufferedReader[Any]:
-        """The stream as lines of UTF-8 JSON: UTF-16 recoded, server-sent events without their fields."""
-        head = file.peek(8)[:64]
+    def _plain(self, file: io.BufferedReader[Any], head: bytes) -> io.BufferedReader[Any]:
+        """The stream that begins so as lines of UTF-8 JSON: UTF-16 recoded, server-sent events without their fields."""
         encoding = encoding_of(head)
         if encoding is not None:
             self._is_rewritten = True
             file = io.BufferedReader(Recoded(file, encoding), BUFFER)
-            head = file.peek(8)[:64].removeprefix(BOM)
+            head = file.peek(8)[:BEGINNING].removeprefix(BOM)
         if FIELD.match(head):
             self._is_rewritten = True
             file = io.BufferedReader(Events(file), BUFFER)
@@ -373,6 +377,8 @@ class Source:
 
     def _is_spread(self) -> bool | None:
         """Whether one document is spread over the lines read so far; ``None`` while one cannot tell."""
+        if len(self._prefix) < 2:
+            return None
         numbers = [number for number, line in enumerate(self._prefix, 1) if line.strip()][:2]
         if len(numbers) < 2:
             return None

@@ -106,6 +106,27 @@ def test_only_the_commonest_readers_have_a_quick_look() -> None:
     assert quick == set(COMMON)
 
 
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_a_reader_claims_nothing_without_the_members_that_it_names(path: Path) -> None:
+    with Source(path) as source:
+        probe = source.probe()
+    for name in readers().module_names():
+        reader = readers().load(name)
+        assert reader.may_claim(probe) or reader.sniff(probe) is None
+        left = Probe(probe.shape)
+        left.records = [without(record, reader.members) for record in probe.records]
+        left.document = without(probe.document, reader.members)
+        if reader.members and left.members is not None:
+            assert reader.sniff(left) is None
+            assert not reader.may_claim(left)
+
+
+def without(value: Any, members: frozenset[str]) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return {name: member for name, member in value.items() if name not in members}
+
+
 def test_no_line_is_decoded_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[bytes] = []
 

@@ -8,6 +8,7 @@ and the cache knows a file read alone from the same file read beside the one tha
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
@@ -66,15 +67,16 @@ def with_copies(inputs: Sequence[Input], options: Options) -> list[Input]:
 
 def _first(path: Path, max_expanded: int) -> bytes | None:
     """The id of the first message in a file."""
-    if not path.name.endswith(SUFFIXES):
+    name = os.fspath(path)
+    if not name.endswith(SUFFIXES):
         return None
     from loopaudit.readers.formats.claude_code.continued import first_record
 
     try:
-        if not path.is_file():  # a pipe would be waited for, and what is read of it be lost
+        if not os.path.isfile(name):  # a pipe would be waited for, and what is read of it be lost
             return None
-        if path.suffix == SUFFIXES[0]:
-            with path.open("rb") as file:
+        if name.endswith(SUFFIXES[0]):
+            with open(name, "rb", buffering=0) as file:
                 return first_record(file.read(PREFIX))
         with Source(path, max_expanded=max_expanded) as source:
             return first_record(source.beginning(PREFIX))

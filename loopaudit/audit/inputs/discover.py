@@ -42,14 +42,28 @@ def discover(paths: Iterable[str], columns: Columns = Columns()) -> Found:  # no
     """
     found = Found()
     seen: set[tuple[str, int | None]] = set()
+    real_folders: dict[str, str] = {}
     for given in paths:
         for item in _units(given, found, columns):
-            name = item.url or item.name if item.path is None else os.path.realpath(item.path)
+            name = item.url or item.name if item.path is None else _real_path(item.path, item.named, real_folders)
             identity = name, item.part
             if identity not in seen:
                 seen.add(identity)
                 found.inputs.append(item)
     return found
+
+
+def _real_path(path: Path, named: bool, real_folders: dict[str, str]) -> str:
+    """The path without links. Where its folder leads is found out once for all files that were listed in it."""
+    given = os.fspath(path)
+    # On Windows a name that a user wrote may be spelled in other ways than the folder lists it.
+    if named or os.path.islink(given):
+        return os.path.realpath(given)
+    folder, name = os.path.split(given)
+    real_folder = real_folders.get(folder)
+    if real_folder is None:
+        real_folder = real_folders[folder] = os.path.realpath(folder)
+    return os.path.join(real_folder, name)
 
 
 def _units(given: str, found: Found, columns: Columns) -> Iterator[Input]:
@@ -159,7 +173,7 @@ def _directory(root: Path, found: Found) -> Iterator[Input]:
         for name in sorted(names):
             path = here / name
             try:
-                info = path.stat()
+                info = os.stat(path)
             except OSError as error:
                 if error.errno in NOTHING:
                     found.ignore("not a regular file")

@@ -299,6 +299,7 @@ READER: Final = Reader(
     id="openhands-v0",
     title="OpenHands events (0.x)",
     looked_for="events with action or observation, source, args, extras, cause; rows with instance_id and history",
+    members=frozenset({"action", "observation", *LISTS}),
     sniff=sniff,
     read=read,
     carries={

@@ -228,6 +228,7 @@ READER: Final = Reader(
     id="openhands-v1",
     title="OpenHands SDK events",
     looked_for="kind ActionEvent, ObservationEvent, MessageEvent with source; a folder with events and base_state.json",
+    members=frozenset({"kind"}),
     sniff=sniff,
     read=read,
     carries={

@@ -265,6 +265,7 @@ READER: Final = Reader(
     id="otel",
     title="OpenTelemetry traces",
     looked_for="objects with resourceSpans, or spans with attributes and span_id, spanContext or context.span_id",
+    members=frozenset({"attributes", "spans", *_RESOURCES}),
     sniff=sniff,
     read=read,
     carries={

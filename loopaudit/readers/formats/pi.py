@@ -237,6 +237,7 @@ READER: Final = Reader(
     id="pi",
     title="pi and OpenClaw session",
     looked_for="type session with cwd, then type message with roles user, assistant, toolResult; toolCall blocks",
+    members=frozenset({"type"}),
     sniff=sniff,
     read=read,
     carries={

@@ -177,6 +177,7 @@ READER: Final = Reader(
     id="swe-agent",
     title="SWE-agent trajectory",
     looked_for="an object with trajectory of action and observation, history with agent and message_type, info",
+    members=frozenset({"trajectory", "history"}),
     sniff=sniff,
     read=read,
     carries={

@@ -675,6 +675,7 @@ READER = Reader(
     id="claude-code",
     title="Claude Code session",
     looked_for="records of type user and assistant with sessionId, parentUuid or uuid, and message.role",
+    members=frozenset({"type", "message", LIST}),
     sniff=sniff,
     sniff_head=sniff_head,
     read=read,

@@ -511,6 +511,7 @@ READER: Final = Reader(
     title="Codex CLI rollout",
     looked_for="records with payload of type session_meta, turn_context, response_item, event_msg, compacted, "
     "or bare message, function_call, function_call_output items with record_type state lines",
+    members=frozenset({"type", "record_type"}),
     sniff=sniff,
     sniff_head=sniff_head,
     read=read,

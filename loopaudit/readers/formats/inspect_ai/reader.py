@@ -101,6 +101,7 @@ READER: Final = Reader(
     id="inspect-ai",
     title="Inspect AI log",
     looked_for="a zip archive with samples and header.json, or an object with version, eval, plan and samples",
+    members=frozenset({"eval"}),
     sniff=sniff,
     read=read,
     carries={

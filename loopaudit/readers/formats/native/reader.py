@@ -221,6 +221,7 @@ READER = Reader(
     id="native",
     title="loopaudit JSONL",
     looked_for="lines with type header, user, assistant, tool_call, tool_result or boundary",
+    members=frozenset({"type"}),
     sniff=sniff,
     sniff_head=sniff_head,
     read=read,

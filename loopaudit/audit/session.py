@@ -197,6 +197,7 @@ class _Audit(Session):
         self.emitter.finish()
         if self.problems and self.done:
             self._take_problems(self.done[-1])
+        del self.emitter  # refers to this session: without the cycle, the collector has nothing to find
 
 
 def audit_source(

@@ -44,7 +44,7 @@ def _collect_seldom() -> None:
     import atexit
     import gc
 
-    gc.set_threshold(50_000, 20, 100)
+    gc.set_threshold(200_000, 20, 100)
     atexit.register(gc.freeze)
 
 

@@ -29,6 +29,10 @@ FAILURE_UNKNOWN: Final = 16
 MAX_NOTED: Final = 10_000
 
 
+_WORDS: Final = [(int(found), found.word) for found in CLASSES]
+"""Each class with its word, looked up once: properties of an enumeration take longer than to count."""
+
+
 class Lane:
     """The calls of one agent: their numbers in order, and where its turns begin."""
 
@@ -208,5 +212,5 @@ class Record:
 
     def counts(self) -> dict[str, int]:
         """How many calls have each class, in the order of :data:`CLASSES`, without zeros."""
-        found = {c.word: self.classes.count(c) for c in CLASSES}
+        found = {word: self.classes.count(value) for value, word in _WORDS}
         return {word: count for word, count in found.items() if count}

@@ -19,6 +19,7 @@ code is read from the last line of such an output. What the person aborted is ``
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Any, Final
 
 import msgspec
@@ -108,6 +109,7 @@ class Entry(Struct, gc=False):
     message: Message | None = None
 
 
+@cache
 def line_decoder() -> msgspec.json.Decoder[Entry]:
     """A decoder from the bytes of a line to an :class:`Entry`."""
     return msgspec.json.Decoder(Entry)

@@ -12,6 +12,7 @@ names are camel case.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -96,6 +97,7 @@ class Line(Struct, gc=False, rename="camel"):
     is_api_error_message: bool | None = None
 
 
+@cache
 def line_decoder() -> msgspec.json.Decoder[Line]:
     """A decoder from the bytes of a line to a :class:`Line`."""
     return msgspec.json.Decoder(Line)

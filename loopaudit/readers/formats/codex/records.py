@@ -8,6 +8,7 @@ line with a field of an unexpected type does not fit; :func:`line_from` then mak
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -71,6 +72,7 @@ class Line(Item, gc=False):
     payload: Item | None = None
 
 
+@cache
 def line_decoder() -> msgspec.json.Decoder[Line]:
     """A decoder from the bytes of a line to a :class:`Line`."""
     return msgspec.json.Decoder(Line)

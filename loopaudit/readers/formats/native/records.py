@@ -7,6 +7,7 @@ lenient as reading can be: unknown fields are skipped, outputs may be any JSON.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Final
 
 import msgspec
@@ -162,6 +163,7 @@ def _zeros(value: Any) -> Any:
     return unsigned_zero(value)
 
 
+@cache
 def line_decoder() -> msgspec.json.Decoder[AnyLine]:
     """A decoder from the bytes of a line to one of the structs above."""
     return msgspec.json.Decoder(AnyLine)

@@ -12,6 +12,7 @@ under other names or inside ``metadata`` and ``extra``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, Final
 
 import msgspec
@@ -115,6 +116,7 @@ class _Message(Message, gc=False):
     provider_specific_fields: Raw = NOTHING
 
 
+@cache
 def message_decoder() -> msgspec.json.Decoder[Message]:
     """A decoder from the bytes of a message in its usual spelling."""
     return msgspec.json.Decoder(_Message)

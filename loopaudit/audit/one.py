@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import stat
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from pathlib import Path
 from typing import IO
 
 from loopaudit.audit.inputs.model import Input
@@ -30,9 +27,6 @@ def audit_input(
     def work() -> FileAudit:
         if item.layout is not None:
             return _table(item, options, on_progress)
-        if not item.named and item.path is not None and _is_pipe(item.path):
-            # It was a file when the folder was listed; nobody may ever write into it.
-            raise InputError(f"{item.name}: not a regular file any more")
         with source_of(item, options.max_expanded, stream) as source:
             if source.is_table:
                 return _table(item, options, on_progress)
@@ -52,13 +46,6 @@ def audit_input(
     return guarded(item.name, work, named=item.named)
 
 
-def _is_pipe(path: Path) -> bool:
-    try:
-        return stat.S_ISFIFO(os.stat(path).st_mode)
-    except OSError:
-        return False  # opening it tells what is wrong
-
-
 def _claimant(source: Source) -> Reader | None:
     """The reader that claims a file of a directory; ``None`` also for one that cannot be unpacked."""
     try:
@@ -72,7 +59,7 @@ def source_of(
 ) -> AbstractContextManager[Source, bool | None]:
     """The opened input, wherever it lies."""
     if item.url is None:
-        return Source(item.path, stream=stream, max_expanded=max_expanded)
+        return Source(item.path, stream=stream, max_expanded=max_expanded, was_file=not item.named)
     return _fetched(item, item.url, max_expanded)
 
 

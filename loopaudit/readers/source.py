@@ -126,11 +126,13 @@ class Source:
         max_expanded: int = MAX_EXPANDED,
         name: str | None = None,
         probe: Probe | None = None,
+        was_file: bool = False,
     ) -> None:
         """Open ``path``, or ``stream`` (standard input when both are ``None``), to be called ``name``.
 
         With a ``probe`` that was made before, nothing is read ahead: each line is handed out
-        before more is asked of the stream, which may be one that grows.
+        before more is asked of the stream, which may be one that grows. Of a path that ``was_file`` when its
+        folder was listed no pipe is opened: nobody may ever write into it.
 
         Raises:
             InputError: there is no such file, it may not be read, or it is a device.
@@ -180,6 +182,8 @@ class Source:
             except OSError as error:
                 raise InputError(f"{self.name}: cannot be read: {reason_of(error)}") from None
             return
+        if was_file and info is not None and stat.S_ISFIFO(info.st_mode):
+            raise InputError(f"{self.name}: not a regular file any more")
         self._file = self._open(stream, info)
 
     def __enter__(self) -> Source:

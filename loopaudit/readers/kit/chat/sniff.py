@@ -66,18 +66,22 @@ def sniff(probe: Probe) -> str | None:
     strays = strays_of([m["role"] for m in known], ROLES)
     if strays is None:
         return None
-    if any(isinstance(m, dict) and "role" not in m and m.get("type") in _ITEMS for m in messages):
+    if len(known) < len(messages) and any(
+        isinstance(m, dict) and "role" not in m and m.get("type") in _ITEMS for m in messages
+    ):
         return None
     if answers_in_text(known):
         return None
-    if not any(_asks(m) for m in known) and not any(is_api_result(m) for m in known):
+    has_calls = any(map(_asks, known))
+    has_results = any(m["role"] in _RESULTS for m in known)
+    if not has_calls and not (has_results and any(map(is_api_result, known))):
         # Nothing here is the API's. Messages of role tool may answer calls that stand in the prose.
         found = dialect_of(prose(m.get("content")) for m in known if m["role"] == "assistant")
-        if found is not None and (found is not FENCED or not any(map(_has_calls, known))):
+        if found is not None and (found is not FENCED or not has_results):
             return None
     elif any("<tool_call>" in prose(m.get("content")) for m in known if m["role"] == "assistant" and not _asks(m)):
         return None
-    if any(_has_calls(m) for m in known):
+    if has_calls or has_results:
         return "messages with tool_calls, or results with role tool"
     if is_history(known):
         return None
@@ -135,16 +139,16 @@ def _is_foreign(message: dict[str, Any]) -> bool:
     return message["role"] == "user" and isinstance(content, str) and "<returncode>" in content[:4096]
 
 
-def _has_calls(message: dict[str, Any]) -> bool:
-    return _asks(message) or message["role"] in _RESULTS
-
-
 def _asks(message: dict[str, Any]) -> bool:
     """Whether an assistant calls tools by the API."""
+    listed = message.get("tool_calls") or message.get("toolCalls")
+    single = message.get("function_call")
+    if not listed and single is None:
+        return False
     if message.get("role") != "assistant" and sub_agent(str(message.get("role"))) is None:
         return False
-    calls = from_text(message.get("tool_calls") or message.get("toolCalls"))
-    return (isinstance(calls, list) and bool(calls)) or isinstance(message.get("function_call"), dict)
+    calls = from_text(listed)
+    return (isinstance(calls, list) and bool(calls)) or isinstance(single, dict)
 
 
 def is_api_result(message: dict[str, Any]) -> bool:

@@ -53,6 +53,15 @@ def test_name_and_arguments_are_those_that_the_model_sent() -> None:
     assert totals[0].max_parallel == 2
 
 
+def test_a_tool_of_a_server_is_named_by_itself() -> None:
+    call = act(2, "call_tool_mcp", name="web_search", arguments={"query": "a"}, thought="")
+    odd = act(4, "call_tool_mcp", name="web_search", arguments="a", thought="")
+    events, problems, _ = read(READER, [TASK, call, obs(3, 2, "mcp"), odd])
+    assert events[1] == [("web_search", {"query": "a"}, "ok x")]
+    assert events[2] == [("call_tool_mcp", {"name": "web_search", "arguments": "a"}, None)]
+    assert not problems
+
+
 @pytest.mark.parametrize(
     ("observation", "outcome"),
     [

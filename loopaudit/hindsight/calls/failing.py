@@ -248,6 +248,8 @@ _DIGITS: Final = regex.lazy(r"\d+")
 _BEGINS: Final = Phrase(
     "error|exception",
     r"\W{0,4}(?:[a-z_][\w.]{0,100}(?:error|exception)\b\s?[:(\[]|mcp error\b"
+    r"|(?:sandbox|execution|runtime|script|kernel|interpreter|evaluation|tool|code|command|python|javascript|js|node"
+    r"|plugin|server|worker|remote|internal) (?:error|exception)\b\s?[:(\[]"
     r"|error (?:executing|processing|running|calling|invoking|while|with)\b)",
 )
 _BEGINNING: Final = 120

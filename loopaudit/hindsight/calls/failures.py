@@ -125,7 +125,8 @@ _CATEGORIES: Final[Mapping[Category, str]] = {
         r"|(?:0|no|multiple|\d{1,6}) (?:occurrences?|matches|match(?:es)? (?:found|of|for the string))\b"
         r"|(?:does not|doesn't|did not|didn't) match any(?:thing|\b)"
         r"|no replacement was (?:performed|made)\b|did not appear verbatim\b"
-        r"|no (?:exact )?match found\b|not unique\b|failed to find (?:expected lines|context)"
+        r"|no (?:exact |sufficiently |similar ){0,2}match found\b|not unique\b"
+        r"|failed to find (?:expected lines|context)"
         r"|patch (?:failed|does not apply|verification failed))|apply_patch verification failed"
     ),
     "not_found": (

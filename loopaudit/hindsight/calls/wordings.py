@@ -35,6 +35,9 @@ _ENVELOPES: Final = (
 ENVELOPE: Final = 16
 """Characters that are enough to see it."""
 
+_NAMED: Final = Phrase("] result:", r"\[\w{1,60}(?: for '[^\n]{1,300}?')?\] result:\s*(?:<error_details>\s*)?")
+"""What Cline and its kin put there: the name of the tool, and what it was asked about."""
+
 _ACCEPTS: Final = regex.lazy(
     r"\W*(?:ok\b|success|done\b|the (?:file|document|record|lines?) \S{0,200} ?(?:has|have|was"
     r"|were) (?:been )?\w+ed\b"
@@ -56,8 +59,8 @@ _REJECTS: Final = (
         r"\W*(?:error|failure|failed|fatal|exception|traceback|invalid|rejected|refused|denied|unsupported|unknown"
         r"|missing|conflict"
         r"|cannot|can't|could not|couldn't|unable to|nothing (?:was |to )?(?:changed|replaced|done|edit)"
-        r"|no (?:match|replacement|changes?|occurrence|such)|(?:tool|apply_patch|patch|edit"
-        r"|hunk)\S{0,12} (?:verification )?"
+        r"|(?:the )?tool execution failed|no (?:(?:sufficiently )?similar )?match"
+        r"|no (?:replacement|changes?|occurrence|such)|(?:tool|apply_patch|patch|edit|hunk)\S{0,12} (?:verification )?"
         r"(?:error|failed|rejected|not applied|does not apply))\b",
     ),
     Phrase(
@@ -219,6 +222,8 @@ _FINISHED: Final = regex.lazy(
 def content_of(text: str) -> str:
     """The head of a result without what a harness puts before every result."""
     head = text[: 2 * HEAD].lstrip()
+    if head[:1] == "[" and (named := _NAMED.match(head.lower())) is not None:
+        return head[named.end() :][:HEAD]
     if not head[:ENVELOPE].lower().startswith(_ENVELOPES):
         return head[:HEAD]
     match = _ENVELOPE.match(head)

@@ -8,7 +8,8 @@ action and observation (early 2024).
 **Turn** = a message of the user; events without a source: a message before the agent did anything.
 **Calls** are actions of the agent. Where the event repeats the model's response (``tool_call_metadata``)
 the tool's name and arguments are those of the model, else the action and its ``args`` without what the
-program adds. **Batch** = one response (``model_response.id``), else one action.
+program adds; of ``call_tool_mcp`` those of the server's tool. **Batch** = one response
+(``model_response.id``), else one action.
 **Results** are paired by ``cause``; without, with the action before them.
 
 **Failure.** An observation ``error`` is a flag, ``user_rejected`` is ``denied``; exit codes stand in
@@ -36,7 +37,7 @@ from loopaudit.readers.kit.openhands import (
     exit_code,
     is_event,
     is_pair,
-    own_arguments,
+    made_by_action,
     records_exit,
     sent_by_model,
     stuck,
@@ -228,7 +229,7 @@ class _Run:
         if thought is not None and kind != "think" and thought.strip():
             self.emit.say(thought, key=key, model=model)
         sent = sent_by_model(metadata, response)
-        name, arguments = sent or (kind, own_arguments(kind, args))
+        name, arguments = sent or made_by_action(kind, args)
         given = self.fresh.id(metadata.get("tool_call_id"))
         call = self.emit.call(name, arguments, id=given, key=key, model=model)
         usage = usage_of(response.get("usage"))

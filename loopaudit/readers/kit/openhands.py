@@ -67,6 +67,14 @@ def own_arguments(kind: str, args: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in args.items() if name not in noise}
 
 
+def made_by_action(kind: str, args: Mapping[str, Any]) -> tuple[str, Any]:
+    """Name and arguments of the tool that an action calls; one of a server stands inside the action."""
+    name, arguments = string(args.get("name")), args.get("arguments")
+    if kind == "call_tool_mcp" and name and isinstance(arguments, dict):
+        return name, arguments
+    return kind, own_arguments(kind, args)
+
+
 def sent_by_model(metadata: Mapping[str, Any], response: Mapping[str, Any]) -> tuple[str, Any] | None:
     """Name and arguments as the model sent them, if the event repeats its response."""
     for call in _calls(response):

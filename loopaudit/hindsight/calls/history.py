@@ -137,17 +137,16 @@ class History:
     ``failed`` means that the call failed, by its flag or, for a call that should change
     something, by its words; ``fruitless`` that a change was answered as the one before it,
     with words of trouble; ``sibling`` that an equal call stood in the same response;
-    ``kept_kind`` that a new result is the old one with something behind it, or a failure as
-    the old one was. ``moves`` means that the answer of a repeated look has moved by itself
+    ``moves`` means that the answer of a repeated look has moved by itself
     since the last request. ``seen`` is the last look at a screen that showed another one.
     ``subject`` is the call itself.
     """
 
     __slots__ = (
-        "_answers", "_current", "_echoed", "_editing", "_erring", "_failing", "_logs", "_moved", "_moved_on", "_old",
-        "_outcomes", "_outputs", "_patient", "_request", "_runs", "_shown", "_stands", "_young", "asked_range",
-        "changed", "changes", "constant", "epoch", "erring", "evidence", "failed", "fruitless", "kept_kind", "moves",
-        "noise", "paging", "redo", "returned", "seen", "sibling", "subject", "turn",
+        "_answers", "_current", "_echoed", "_editing", "_erring", "_failing", "_kept", "_logs", "_moved", "_moved_on",
+        "_old", "_outcomes", "_outputs", "_patient", "_request", "_runs", "_shown", "_stands", "_was", "_young",
+        "asked_range", "changed", "changes", "constant", "epoch", "erring", "evidence", "failed", "fruitless",
+        "moves", "noise", "paging", "redo", "returned", "seen", "sibling", "subject", "turn",
     )  # fmt: skip
 
     def __init__(self, outputs: Outputs, natures: Natures) -> None:
@@ -159,6 +158,10 @@ class History:
         self._current: Failed | None = None
         self._moved = False
         """Whether the last call had another result than its equal just before."""
+        self._kept = False
+        """Whether the last new result of an equal call is the old one with more behind it, or a failure as that was."""
+        self._was: Held | None = None
+        """The old result, where both may be refusals that nothing flags."""
         self._stands: Held | None = None
         """The earlier result that stays the one to compare with, where the last one only pointed to it."""
         self._answers = Answers()
@@ -189,7 +192,6 @@ class History:
         self.failed = False
         self.sibling = False
         self.fruitless = False
-        self.kept_kind = False
         self.moves = False
         self.seen = 0
         self.paging = False
@@ -238,6 +240,18 @@ class History:
     def failure(self) -> Failure | None:
         """What identifies the failure of the last call, if it failed."""
         return None if self._current is None else self._current.failure()
+
+    def kept_kind(self) -> bool:
+        """Whether a new result of an equal call is the old one with something behind it, or a failure as that was.
+
+        Two refusals that nothing flags are as well. The words for it are looked for only where a stretch might end.
+        """
+        was = self._was
+        if was is not None and not isinstance(was, tuple):
+            self._was = None
+            result = self.subject.call.result
+            self._kept = result is not None and rejects(head_of(result.source)) and rejects(head_of(was))
+        return self._kept
 
     @property
     def obstacle(self) -> str:
@@ -486,7 +500,8 @@ class History:
             self._failing.succeeded(subject)
             if self._erring and not may_say_error(result.source):
                 self._erring.succeeded(subject)
-        self.kept_kind = False
+        self._kept = False
+        self._was = None
         self.moves = False
         self.evidence = entry.last
         self._moved = True
@@ -510,10 +525,8 @@ class History:
             return self._known(entry, entry.last)
         if sees_gui(subject.call.name, subject.arguments(), kind):
             self.seen = subject.call.number
-        self.kept_kind = (failed and entry.failed) or added is not None
-        if not self.kept_kind and not failed and rejects(head_of(result.source)):
-            before = None if isinstance(entry.held, tuple) else head_of(entry.held)
-            self.kept_kind = before is not None and rejects(before)  # another refusal, though none is flagged
+        self._kept = (failed and entry.failed) or added is not None
+        self._was = None if failed or self._kept or isinstance(entry.held, tuple) else entry.held
         verdict = subject.effect()
         if verdict.effect == EFFECT_LOOKS and not verdict.waits and not failed and not entry.failed:
             self._moved_on = subject.call.number

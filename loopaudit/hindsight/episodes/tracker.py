@@ -197,7 +197,7 @@ class Tracker:
             ended=ended,
             line=begun.at.line,
             tokens=begun.tokens,
-            seconds=_between(begun.at.at, stretch.at_end),
+            seconds=_between(seconds(begun.at.at), seconds(stretch.at_end)),
             evidence=(begun.at.evidence,) if begun.at.evidence else (),
             turn=stretch.turn,
         )
@@ -245,13 +245,13 @@ class Tracker:
                 if not stretch.strong:
                     stretch.line = call.line or batch.line
                     stretch.evidence = history.evidence
-                    stretch.at_start = seconds(call.at if call.at is not None else batch.at)
+                    stretch.at_start = call.at if call.at is not None else batch.at
                     if history.changed:
                         stretch.lead = stretch.opening(call.number, member.index, history.changes.latest)
             if not stretch.strong:
                 result = call.result
                 end = result.at if result is not None and result.at is not None else call.at
-                stretch.at_end = seconds(end if end is not None else batch.at)
+                stretch.at_end = end if end is not None else batch.at
                 self._in_batch = True
             if not stretch.gap:
                 stretch.last = call.number
@@ -275,7 +275,7 @@ class Tracker:
             stretch.first = call.number
             stretch.line = call.line or batch.line
             stretch.evidence = history.evidence
-            stretch.at_start = seconds(call.at if call.at is not None else batch.at)
+            stretch.at_start = call.at if call.at is not None else batch.at
             stretch.novel = stretch.weak = stretch.waited = 0
             stretch.tokens = None
             stretch.sequence.clear()
@@ -290,7 +290,7 @@ class Tracker:
         self._in_batch = True
         result = call.result
         end = result.at if result is not None and result.at is not None else call.at
-        stretch.at_end = seconds(end if end is not None else batch.at)
+        stretch.at_end = end if end is not None else batch.at
         if sibling:
             return
         if not member.strong:
@@ -363,7 +363,8 @@ class Tracker:
             failure = history.failure() if found.idle else None
             category: Category = "other" if failure is None else failure.category
             member.category = category
-            member.empty = not arguments.strip() or not history.subject.arguments()
+            if category == "invalid_args":
+                member.empty = not arguments.strip() or not history.subject.arguments()
             member.need = need_of(found, category, failing=history.failed)
             if history.noise == RECEIPT:
                 member.need = "receipt"
@@ -430,10 +431,8 @@ class Tracker:
         if found != FIRST:
             member = stretch.members.get(("call", history.subject.identity))
             waited = member is not None and member.waits > 0
-            if history.kept_kind and not waited:
-                member = None  # the old answer with something behind it, or another failure, cures nothing
-            if member is not None and 2 * member.strong >= stretch.strong:
-                self.close("recovered", call.number)
+            if member is not None and 2 * member.strong >= stretch.strong and (waited or not history.kept_kind()):
+                self.close("recovered", call.number)  # the old answer with more behind it, or another failure, does not
                 return
         if self._shows_all_over(stretch, call, effect):
             self.close("moved_on", call.number)

@@ -121,7 +121,7 @@ class Answer(msgspec.Struct):
 
 
 class Opening(NamedTuple):
-    """Where calls without news begin: the call, its place, what it repeats, and when it was made.
+    """Where calls without news begin: the call, its place, what it repeats, and when it was made, as recorded.
 
     ``member`` is the index of its member, ``by`` the tool that may have changed something before it.
     """
@@ -129,7 +129,7 @@ class Opening(NamedTuple):
     call: int
     line: int
     evidence: int
-    at: float | None
+    at: str | float | None
     member: int
     by: str
 
@@ -142,7 +142,7 @@ class Stretch:
     between them and ``gap`` after the last one; ``moved`` of all these are looks that showed another
     answer than before. ``calls`` and ``numbers`` are all strong ones, ``excused`` counts the weak ones
     of a stretch without a strong one. ``answers`` are the answers of the strong ones by tool,
-    whatever these asked.
+    whatever these asked. ``at_start`` and ``at_end`` are times as recorded: few stretches become an episode.
     """
 
     __slots__ = (
@@ -178,8 +178,8 @@ class Stretch:
         self.numbers: list[int] = []
         self.evidence = 0
         self.tokens: int | None = None
-        self.at_start: float | None = None
-        self.at_end: float | None = None
+        self.at_start: str | float | None = None
+        self.at_end: str | float | None = None
         self.answered = False
         self.guard = False
         self.patient = False
@@ -204,14 +204,22 @@ def verdict(s: Stretch, ended: str) -> StretchVerdict | None:
     if not s.strong:
         return _known_laps(s)
     members, top, main = _main(s)
+    kind = _kind_if_any(s, ended, members, top, main)
+    if not kind:
+        return None
     excused = [m for m in s.members.values() if not m.strong and m.weak > 1 and 3 * m.weak >= top.strong]
     laps, unit = _laps(s, main + excused)
-    total = s.strong + s.weak + s.novel
+    return StretchVerdict(kind, laps, unit, s.first)
+
+
+def _kind_if_any(s: Stretch, ended: str, members: list[Member], top: Member, main: list[Member]) -> str:
+    """The kind of episode that a stretch with repeats is; empty if it is none. :func:`_main` gave its members."""
     budget = _budget(s, ended, main, top)
     if budget is not None:
         if top.strong > budget:
-            return StretchVerdict("stale_wait", laps, unit, s.first)
-        return StretchVerdict("waiting", laps, unit, s.first) if top.strong >= 2 else None
+            return "stale_wait"
+        return "waiting" if top.strong >= 2 else ""
+    total = s.strong + s.weak + s.novel
     extra = 1 if s.novel or ended in ("moved_on", "answered") else 0
     dense = 2 * (s.strong + s.weak) >= total
     denser = 5 * (s.strong + s.weak) >= 4 * total
@@ -225,7 +233,7 @@ def verdict(s: Stretch, ended: str) -> StretchVerdict | None:
         loop = True
     if not loop and s.kinds.get(RE_EDIT, 0) >= NEED["edit"]:
         loop = 2 * (s.strong + s.weak) >= total
-    return StretchVerdict(_kind(s, main), laps, unit, s.first) if loop else None
+    return _kind(s, main) if loop else ""
 
 
 def due(s: Stretch, outcome: StretchVerdict | None) -> str:
@@ -294,8 +302,7 @@ def is_wait(s: Stretch, ended: str) -> bool:
 def _known_laps(s: Stretch) -> StretchVerdict | None:
     """A stretch of excused repeats only: a loop if whole laps come back with known results."""
     members = list(s.members.values())
-    least = min((m.weak for m in members), default=0)
-    if s.novel or s.asked or s.waited or len(members) > 8 or least < LAPS or s.weak < 2 * LAPS:
+    if s.weak < 2 * LAPS or s.novel or s.asked or s.waited or len(members) > 8 or min(m.weak for m in members) < LAPS:
         return None
     if all(m.waits for m in members):
         return None

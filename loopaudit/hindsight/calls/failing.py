@@ -20,7 +20,6 @@ from loopaudit.hindsight.calls.failures import (
     loose,
     may_be_obstacle,
     obstacle_of,
-    plain_of,
     same_failure,
 )
 from loopaudit.hindsight.calls.subject import Subject
@@ -64,26 +63,25 @@ class Failed(msgspec.Struct):
     source: Any
     is_json: bool
     known: Failure | None = None
-    plain: tuple[str, str] | None = None
-    loosely: str = ""
+    loosely: str | None = None
     gropes: int = 0
     """How many failures right before it told the same of other targets."""
 
     def loose(self) -> str:
         """A text that differs between this and another failure only if they are not alike."""
-        if self.plain is None:
+        loosely = self.loosely
+        if loosely is None:
             self.text = excerpt(decode_text(self.text) if isinstance(self.text, bytes) else self.text)
             self.source = decoded(self.form, self.source, is_json=self.is_json)
             self.form = VALUE
-            self.plain = plain_of(self.text, self.source)
-            self.loosely = loose(self.plain[0])
-        return self.loosely
+            self.loosely = loosely = loose(self.text, self.source)
+        return loosely
 
     def failure(self) -> Failure:
         """What identifies it."""
         if self.known is None:
             self.loose()
-            self.known = failure_of(str(self.text), self.source, tool=self.tool, denied=self.denied, known=self.plain)
+            self.known = failure_of(str(self.text), self.source, tool=self.tool, denied=self.denied)
             self.text, self.source = "", None
         return self.known
 

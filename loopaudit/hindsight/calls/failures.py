@@ -185,9 +185,15 @@ _OBSTACLES: Final = (
 _RAW_OBSTACLES: Final = tuple(words.encode() for words in _OBSTACLES)
 
 
+_MOST: Final = 12
+"""Most bytes of a character in a JSON string: two escapes."""
+
+
 def may_be_obstacle(source: str | bytes) -> bool:
-    """Whether a result as recorded holds one of the reasons of :func:`obstacle_of`; spares decoding most."""
+    """Whether the :func:`excerpt` of a result as recorded may hold a reason of :func:`obstacle_of`; spares decoding."""
     if isinstance(source, bytes):
+        if len(source) > _MOST * (HEAD + TAIL) and source[:1] == b'"':
+            source = source[: _MOST * HEAD] + source[-_MOST * TAIL :]
         for raw in _RAW_OBSTACLES:
             if raw in source:
                 break
@@ -317,9 +323,13 @@ def ends_in_error(source: str | bytes) -> bool:
 
 def plain_of(text: str, arguments: Any) -> tuple[str, str]:
     """An error text without noise and arguments, and the longest of the arguments that stood in it; empty if none."""
-    plain = remove_all(_gist(text))
+    return _without(arguments, _texts(arguments), remove_all(_gist(text)))
+
+
+def _without(arguments: Any, texts: list[str], plain: str) -> tuple[str, str]:
+    """A text without the arguments of a call, and the longest in it. ``texts`` are those of the arguments."""
     named = ""
-    for value in _texts(arguments):
+    for value in texts:
         if value in plain:
             plain = plain.replace(value, _ARGUMENT)
             named = named or value
@@ -333,9 +343,24 @@ def plain_of(text: str, arguments: Any) -> tuple[str, str]:
     return plain, named
 
 
-def loose(plain: str) -> str:
-    """A text that differs between two failures only if they are different ones, whatever their category."""
+def loose(text: str, arguments: Any) -> str:
+    """A text that differs between two failures only if they are different ones, whatever their category.
+
+    It is the :func:`lead` of what :func:`plain_of` gives. Most failures differ in it: nothing else is looked at.
+    """
+    texts = _texts(arguments)
+    plain = None
+    if not any("\n" in value for value in texts):  # else one may stand on two lines
+        lines = (_without(arguments, texts, remove_all(line))[0] for line in _gist(text).split("\n"))
+        plain = next((line for line in lines if _leads(line)), None)
+    if plain is None:
+        plain = plain_of(text, arguments)[0]
     return _DIGITS.sub("0", _SPACE.sub(" ", lead(plain)).strip())
+
+
+def _leads(line: str) -> bool:
+    """Whether a line says more than how the command ended."""
+    return len(line) >= LEAD and not line.startswith(_HEADERS)
 
 
 def lead(plain: str) -> str:
@@ -351,15 +376,10 @@ def lead(plain: str) -> str:
     return plain
 
 
-def failure_of(
-    text: str, arguments: Any, *, tool: str = "", denied: bool = False, known: tuple[str, str] | None = None
-) -> Failure:
-    """What identifies a failure with this error text of a call of ``tool`` with these arguments.
-
-    ``known`` is what :func:`plain_of` gave for them, if it was asked.
-    """
+def failure_of(text: str, arguments: Any, *, tool: str = "", denied: bool = False) -> Failure:
+    """What identifies a failure with this error text of a call of ``tool`` with these arguments."""
     category: Category = "denied" if denied else category_of(excerpt(text))
-    plain, named = plain_of(text, arguments) if known is None else known
+    plain, named = plain_of(text, arguments)
     if category in CURELESS:
         # Positions in broken JSON and counts of missing fields vary with the text sent.
         plain = _DIGITS.sub("0", plain)

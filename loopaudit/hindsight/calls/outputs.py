@@ -32,6 +32,9 @@ MAX_OLDER: Final = 4
 OVERHEAD: Final = 256
 """What a kept result costs beside its text; bounds the number of short ones."""
 
+_BLOCK: Final = b'[{"type":"text","text":"'
+"""How a list of content blocks begins that most recordings hold."""
+
 Held = str | bytes | tuple[bool, int, int]
 """A result: as recorded, or whether it was text (not JSON bytes), its length and its hash."""
 
@@ -125,10 +128,17 @@ def head_of(source: str | bytes) -> str:
     """The first 1,000 characters of a result as recorded, or a few less."""
     if isinstance(source, str):
         return source[:1000]
-    if len(source) <= 1000 or source[:1] != b'"':
+    if len(source) <= 1000:
         return decode_text(source)
     end = source.rfind(b" ", 1, 1000)  # a blank is part of no escape and of no other character
-    return decode_text(source[:end] + b'"') if end > 0 else decode_text(source)
+    if source[:1] == b'"' and end > 0:
+        return decode_text(source[:end] + b'"')
+    if source.startswith(_BLOCK) and end > len(_BLOCK):
+        try:
+            return str(orjson.loads(source[len(_BLOCK) - 1 : end] + b'"'))
+        except ValueError:
+            pass  # the text of the first block ends before that
+    return decode_text(source)
 
 
 def is_bracketed(held: Held) -> bool:

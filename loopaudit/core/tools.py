@@ -117,31 +117,33 @@ def kind_of_name(name: str) -> Kind:
     return KIND_BY_NAME.get(plain_name(name), "other")
 
 
-def kind_of(call: Call) -> Kind:
+def kind_of(call: Call, decoded: Callable[[], Any] | None = None) -> Kind:
     """The kind of a call, known by the arguments where the name covers several.
 
-    Worked out once per call for all who ask.
+    Worked out once per call for all who ask. ``decoded`` gives its arguments to whoever keeps them: a call itself
+    decodes a text anew each time.
     """
     kind: Kind | None = call.cached_kind
     if kind is None:
         name = plain_name(call.name)
-        call.cached_kind = kind = _kind_by_arguments(name, KIND_BY_NAME.get(name, "other"), call)
+        decoded = decoded or (lambda: call.arguments)
+        call.cached_kind = kind = _kind_by_arguments(name, KIND_BY_NAME.get(name, "other"), call, decoded)
     return kind
 
 
-def _kind_by_arguments(name: str, kind: Kind, call: Call) -> Kind:
+def _kind_by_arguments(name: str, kind: Kind, call: Call, decoded: Callable[[], Any]) -> Kind:
     if kind == "edit" and name in _EDITORS:
-        arguments = call.arguments if _may_say(call, "command") else None
+        arguments = decoded() if _may_say(call, "command") else None
         if isinstance(arguments, dict):
             command = arguments.get("command")
             if isinstance(command, str):
                 return _BY_COMMAND.get(command, kind)
     elif name in _SCRIPTED and _may_say(call, "tools"):
-        return _kind_of_script(call.arguments) or kind
-    elif kind == "shell" and _may_say(call, "apply_patch") and is_patch_command(call.arguments):
+        return _kind_of_script(decoded()) or kind
+    elif kind == "shell" and _may_say(call, "apply_patch") and is_patch_command(decoded()):
         return "edit"
     elif kind == "shell_input":
-        arguments = call.arguments
+        arguments = decoded()
         if isinstance(arguments, dict) and not arguments.get("chars", arguments.get("input", "x")):
             return "poll"
     return kind

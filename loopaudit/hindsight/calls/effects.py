@@ -15,8 +15,7 @@ from typing import Any, Final
 import msgspec
 
 from loopaudit.core import regex
-from loopaudit.core.events import Call
-from loopaudit.core.tools import Kind, kind_of, kind_of_name, plain_name
+from loopaudit.core.tools import Kind, kind_of_name, plain_name
 from loopaudit.hindsight.calls.ranges import ReadRange, normal_path
 from loopaudit.hindsight.calls.scripts import command_in, is_source
 from loopaudit.hindsight.calls.shell_ranges import may_show_lines, shell_range
@@ -263,9 +262,8 @@ def plain_name_cased(name: str) -> str:
     return name[len(name) - len(plain) :] if name.lower().endswith(plain) else plain
 
 
-def call_kind(call: Call, nature: Nature) -> Kind:
-    """The kind of a call, asking its arguments only where its name leaves it open."""
-    return kind_of(call) if nature.varies else nature.kind
+COMMAND_NAMES: Final = ("command", "cmd", "commands", "script", "code", "input")
+"""Arguments in which a shell tool may take what it runs."""
 
 
 def command_of(tool: str, arguments: Any) -> str | None:
@@ -274,7 +272,7 @@ def command_of(tool: str, arguments: Any) -> str | None:
         return command_in(arguments) if is_source(tool, arguments) else arguments
     if not isinstance(arguments, dict):
         return None
-    for name in ("command", "cmd", "commands", "script", "code", "input"):
+    for name in COMMAND_NAMES:
         value = arguments.get(name)
         if isinstance(value, str):
             return None if name not in _COMMANDS and is_source(tool, arguments) else value

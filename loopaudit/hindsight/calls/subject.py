@@ -8,9 +8,10 @@ from typing import Any, Final
 
 from loopaudit.core import canonical
 from loopaudit.core.events import SLICE, TEXT, VALUE, Call
-from loopaudit.core.tools import Kind
+from loopaudit.core.tools import Kind, kind_of
 from loopaudit.hindsight.calls.effects import (
     BRIEF_LABELS,
+    COMMAND_NAMES,
     LABELS,
     META,
     NO_ARGUMENTS,
@@ -18,7 +19,6 @@ from loopaudit.hindsight.calls.effects import (
     THOUGHT_LABELS,
     Identity,
     Natures,
-    call_kind,
     command_of,
     effect_of,
     effect_of_command,
@@ -141,12 +141,14 @@ class Subject:
             return call.key
         if command is None:
             return self._without(META)
-        count = len(arguments)
-        for name in arguments:
-            if name in META:
-                count -= 1
-        if count == 1:
+        asked = [name for name in arguments if name not in META]
+        if len(asked) == 1:
             return hash((call.name, command))
+        if len(asked) == 2:  # mostly a folder beside the command
+            beside = asked[asked[0] in COMMAND_NAMES]
+            value = arguments[beside]
+            if beside not in COMMAND_NAMES and isinstance(value, str):
+                return hash((call.name, command, beside, value))
         return self._without(META)
 
     def arguments(self) -> Any:
@@ -161,7 +163,7 @@ class Subject:
         """The kind of the call itself, where its tool does several things."""
         nature = self.nature
         if nature.varies and (nature.kind != "edit" or self.has_any(_TELLS_EDIT)):
-            self.kind = call_kind(self.call, nature)
+            self.kind = kind_of(self.call, self.arguments)
         return self.kind
 
     def has_any(self, names: frozenset[str]) -> bool:

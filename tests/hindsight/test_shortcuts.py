@@ -18,10 +18,10 @@ from loopaudit.core.events import SLICE, TEXT, VALUE, Batch, Call, Result, decod
 from loopaudit.hindsight.calls import noise, outputs, ranges, shell_ranges, wordings
 from loopaudit.hindsight.calls.edits import _lines_of, edit_of, edited_paths, replaced_in
 from loopaudit.hindsight.calls.effects import Natures
-from loopaudit.hindsight.calls.failing import Failing
-from loopaudit.hindsight.calls.failures import ends_of, excerpt
+from loopaudit.hindsight.calls.failing import HEADER, Failing, behind_header, may_say_error, maybe_error
+from loopaudit.hindsight.calls.failures import ends_of, excerpt, lead, loose, may_be_obstacle, obstacle_of, plain_of
 from loopaudit.hindsight.calls.noise import begins_otherwise, first_difference, same_but_for_noise
-from loopaudit.hindsight.calls.outputs import differences, digest_of, equal
+from loopaudit.hindsight.calls.outputs import differences, digest_of, equal, head_of
 from loopaudit.hindsight.calls.subject import Subject
 from loopaudit.hindsight.episodes import likeness, replies
 from loopaudit.hindsight.episodes.plans import is_plan_file
@@ -109,6 +109,90 @@ def test_the_ends_of_what_is_no_plain_text() -> None:
     assert ends_of(b'[{"text":"' + b"a b " * 2000 + b'"}]') is None
     assert ends_of(b'"' + b"a" * 9000 + b'"') is None
     assert ends_of(b'"\\ud83d ' + b"a b " * 2000 + b'"') is None
+
+
+pieces = st.sampled_from(
+    [
+        "Error: ",
+        "no such file ",
+        "/tmp/a1",
+        "src/a.py",
+        "\n",
+        "Exit code 1",
+        "17",
+        "took 3 s",
+        ". ",
+        "Traceback\n",
+        "x" * 16,
+    ]
+)
+failing_words = st.lists(pieces, max_size=12).map("".join)
+
+
+@given(
+    failing_words, st.dictionaries(st.sampled_from(["command", "path", "n"]), failing_words | st.just(17), max_size=3)
+)
+@example("Exit code 1\nno such thing in src/a.py\nx", {"path": "src/a.py"})
+@example("Exit code 1\nsrc/a.py\nis not there at all", {"command": "src/a.py\nis not"})
+def test_the_first_phrase_of_a_failure(text: str, arguments: dict[str, Any]) -> None:
+    """What is found line by line is what begins the whole text without noise and arguments."""
+    begin = lead(plain_of(text, arguments)[0])
+    assert loose(text, arguments) == re.sub(r"\d+", "0", re.sub(r"\s+", " ", begin).strip())
+
+
+@given(
+    st.sampled_from(["a b ", "\U0001f6d1 ", "\n"]),
+    st.integers(0, 4000),
+    st.sampled_from(["Permission denied: /a/b/c", ""]),
+)
+def test_an_obstacle_is_looked_for_where_a_failure_is_read(unit: str, times: int, reason: str) -> None:
+    for text in (unit * times + reason, reason + unit * times, unit * times + reason + unit * times):
+        found = obstacle_of(excerpt(text), "")
+        recorded: tuple[str | bytes, ...] = (text, orjson.dumps(text), json.dumps(text).encode())
+        assert not found or all(may_be_obstacle(each) for each in recorded)
+
+
+@given(
+    st.sampled_from(
+        ["", "Chunk ID: a\nOutput:\n", "Wall time: 1 s\n", "Wall time: 1 s\n" + "b" * HEADER + "Output:\n"]
+    ),
+    st.sampled_from(["", "a" * 60, "a" * 70, "\n"]),
+    st.sampled_from(["Error: no", "Exception", "Traceback", "Cell In[1]", "-" * 20, "fine"]),
+    st.booleans(),
+)
+def test_errors_behind_a_header(header: str, before: str, error: str, of_shell: bool) -> None:
+    text = header + before + error
+    for source in (text, orjson.dumps(text)):
+        output = behind_header(source) if of_shell else source
+        assert maybe_error(source, of_shell=of_shell) == (output if may_say_error(output) else None)
+
+
+@given(
+    st.lists(lines, min_size=1, max_size=40).map(" ".join),
+    st.sampled_from(['"}]', '"},{"type":"text","text":"b"}]', '","id":1}]']),
+)
+def test_the_head_of_content_blocks(text: str, end: str) -> None:
+    raw = b'[{"type":"text","text":' + orjson.dumps(text * 20)[:-1] + end.encode()
+    assert decode_text(raw).startswith(head_of(raw))
+    assert len(head_of(raw)) >= min(len(decode_text(raw)), 100)
+
+
+def test_the_same_command_in_the_same_folder() -> None:
+    def asked(**arguments: Any) -> Any:
+        return Subject(Natures()).take(Call("", 1, "shell", VALUE, arguments, b"key"))
+
+    here = asked(command="make", workdir="/a")
+    assert (
+        here == asked(workdir="/a", command="make", timeout=3) == asked(command=["bash", "-lc", "make"], workdir="/a")
+    )
+    others = {here, asked(command="make"), asked(command="make", workdir="/b"), asked(command="make", cwd="/a")}
+    assert len(others) == 4
+    for more in (
+        {"command": "make", "workdir": 1},
+        {"command": "make", "input": "/a"},
+        {"command": "make", "a": "b", "c": "d"},
+    ):
+        assert asked(**more) == asked(**dict(reversed(more.items()))) == b"key"
 
 
 names = st.sampled_from(["file_path", "path", "old_string", "new_string", "old", "new", "search", "replace", "content"])
@@ -243,6 +327,29 @@ pieces = st.lists(
 def test_words_of_ascii_are_those_of_any_text(ascii: str, text: str) -> None:
     for each in (ascii, text):
         assert likeness.Text(each).in_order == tuple(likeness._WORD.findall(each.lower()))
+
+
+patch_pieces = st.sampled_from(
+    [
+        "\n",
+        "*** Update File: ",
+        "*** Update ",
+        "*** Move to: ",
+        "+++ ",
+        "+++ b/",
+        "diff --git a/x b/",
+        "a.py",
+        "\t",
+        " ",
+        "+",
+    ]
+)
+
+
+@given(st.lists(patch_pieces, max_size=20).map("".join))
+def test_the_files_of_a_patch(text: str) -> None:
+    everywhere = re.findall(f"^{ranges._PATCHED.pattern}", text, re.MULTILINE)
+    assert ranges.patched_paths(text) == list(dict.fromkeys(ranges.normal_path(path.strip()) for path in everywhere))
 
 
 @given(st.text(alphabet="-+\n\r @a"), st.sampled_from("-+"))

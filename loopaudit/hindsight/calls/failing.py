@@ -292,6 +292,32 @@ def behind_header(source: str | bytes) -> str | bytes:
     return source
 
 
+_ERRORS: Final = ("rror", "xception", "Traceback", "Cell In[", "-----")
+_RAW_ERRORS: Final = tuple(words.encode() for words in _ERRORS)
+"""What stands near the beginning of an error, behind a header or without one; spares looking for that in most."""
+
+
+def maybe_error(source: str | bytes, *, of_shell: bool) -> str | bytes | None:
+    """An answer, as recorded and without a header, if it :func:`may_say_error`; else ``None``."""
+    if isinstance(source, str):
+        head = source[: HEADER + LOOKED_AT]
+        for words in _ERRORS:
+            if words in head:
+                break
+        else:
+            return None
+    else:
+        raw = source[: HEADER + LOOKED_AT]
+        for raw_words in _RAW_ERRORS:
+            if raw_words in raw:
+                break
+        else:
+            return None
+    if of_shell:
+        source = behind_header(source)
+    return source if may_say_error(source) else None
+
+
 def gropes(current: Failed, earlier: Failed) -> bool:
     """Whether a failure only tells once more that something is not there, without naming it."""
     if current.loose() != earlier.loose():

@@ -49,9 +49,9 @@ from loopaudit.hindsight.calls.failing import (
     Failed,
     Failing,
     alike,
-    behind_header,
     gropes,
     may_say_error,
+    maybe_error,
     says_error,
 )
 from loopaudit.hindsight.calls.failures import Failure, ends_in_error
@@ -75,6 +75,7 @@ from loopaudit.hindsight.calls.subject import Subject
 from loopaudit.hindsight.calls.wordings import (
     MAX_EVICTED,
     MAX_NOTICE,
+    MAX_REFUSAL,
     is_evicted,
     is_notice,
     is_placeholder,
@@ -372,16 +373,15 @@ class History:
 
     def _errs(self, entry: KnownCall) -> bool:
         """Whether an answer that nothing flags as a failure reads like an error, and like the tool's last one."""
-        held = entry.held
-        if not isinstance(held, tuple) and self.subject.kind == "shell":
-            held = behind_header(held)
-        if isinstance(held, tuple) or not may_say_error(held):
+        shell = self.subject.kind == "shell"
+        held = None if isinstance(entry.held, tuple) else maybe_error(entry.held, of_shell=shell)
+        if held is None:
             if self._erring:
                 self._erring.succeeded(self.subject)
             return False
         if not says_error(head_of(held)) and not ends_in_error(held):
             return False
-        if self.subject.kind == "shell" and kind_looks(self.subject):
+        if shell and kind_looks(self.subject):
             return False  # it shows a text that begins like that
         text = text_of(held) or ""
         self.constant = self._erring.again(self.subject, text, entry.batch, self.changes)
@@ -599,10 +599,10 @@ class History:
         subject = self.subject
         nature = subject.nature
         if nature.kind == "shell":
-            if refuses_command(result.source):
+            if len(result.source) <= MAX_REFUSAL and refuses_command(result.source):
                 return True
-            command = subject.command or ""
-            if not ("edit" in command or "patch" in command) or not may_refuse_edit(result.source):
+            command = subject.command
+            if command is None or not ("edit" in command or "patch" in command) or not may_refuse_edit(result.source):
                 return False
         elif nature.kind not in EDITING_KINDS and (nature.kind != "other" or nature.effect is EFFECT_LOOKS):
             return False

@@ -53,11 +53,15 @@ PATH_NAMES: Final = frozenset(name for name, role in _ROLES.items() if role == _
 
 _SPAN: Final = regex.lazy(r"\s*\[?\s*(\d{1,9})\s*[-,:]\s*(-?\d{1,9})\s*\]?\s*")
 _PATCHED: Final = regex.lazy(
-    r"^(?:\*\*\* (?:(?:Update|Add|Delete|Modify|Move|Edit|Replace)(?: File)?: ?|Update )|\+\+\+ (?:b/)?"
+    r"(?:\*\*\* (?:(?:Update|Add|Delete|Modify|Move|Edit|Replace)(?: File)?: ?|Update )|\+\+\+ (?:b/)?"
     r"|diff --git a/\S{1,500} b/)"
-    r"([^\n\t]{1,500})",
-    re.MULTILINE,
+    r"([^\n\t]{1,500})"
 )
+"""A line of a patch that names a file."""
+
+_PATCH_HEADS: Final = ("*** ", "+++ ", "diff --git ")
+"""How such lines begin: found much faster than by trying the pattern at each line."""
+
 
 PATCHES: Final = ("patch", "diff", "input", "patch_text", "patchText", "patch_content", "command", "cmd")
 """Arguments that may hold a patch."""
@@ -106,7 +110,14 @@ def path_of(arguments: Mapping[str, Any]) -> str | None:
 
 def patched_paths(text: str) -> list[str]:
     """The files that a patch changes, in order; at most twenty."""
-    found = dict.fromkeys(normal_path(m.group(1).strip()) for m in _PATCHED.finditer(text))
+    starts = [0]
+    for head in _PATCH_HEADS:
+        at = text.find(f"\n{head}") + 1
+        while at:
+            starts.append(at)
+            at = text.find(f"\n{head}", at) + 1
+    matches = (_PATCHED.match(text, at) for at in sorted(starts))
+    found = dict.fromkeys(normal_path(m.group(1).strip()) for m in matches if m is not None)
     return list(found)[:20]
 
 

@@ -22,7 +22,7 @@ from loopaudit.core.errors import EXIT_CODES
 from loopaudit.core.words import ACTIONS, COLUMNS, WORDS
 from loopaudit.hindsight.words import CLASSES, ENDINGS, GRADES, KINDS
 from loopaudit.policies.registry import policies
-from loopaudit.reports.json_v1 import comparison, report
+from loopaudit.reports.json_v1 import comparison, lines, report
 
 DOCS = Path(__file__).parent
 SCHEMAS = DOCS.parent / "loopaudit" / "reports" / "schemas"
@@ -41,7 +41,7 @@ def pages() -> dict[Path, str]:
         path = DOCS / f"{name}.md"
         made[path] = _filled(path.read_text(encoding="utf-8"))
     made[SCHEMAS / "report-v1.json"] = schema(
-        "report", report.Document, report.FindingLine, report.LoopLine, report.WatchLine
+        "report", report.Document, lines.FindingLine, lines.LoopLine, lines.WatchLine
     )
     made[SCHEMAS / "comparison-v1.json"] = schema("comparison", comparison.Document, comparison.Sweep)
     return made

@@ -10,7 +10,8 @@ from loopaudit.core.events import seconds
 from loopaudit.core.json import dumps
 from loopaudit.core.text import ELLIPSIS, flat, one_line
 from loopaudit.policies.contract import Mode
-from loopaudit.reports.json_v1.report import line_head, watch_line
+from loopaudit.reports.json_v1.lines import watch_line
+from loopaudit.reports.json_v1.report import line_head
 from loopaudit.reports.kit import wording
 
 if TYPE_CHECKING:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from loopaudit.core.json import dumps
 from loopaudit.core.report import Report
 from loopaudit.reports.contract import Rendering, Reporter
-from loopaudit.reports.json_v1.report import line, placed
+from loopaudit.reports.json_v1.lines import line
+from loopaudit.reports.json_v1.report import placed
 
 
 def render(report: Report, rendering: Rendering) -> bytes:

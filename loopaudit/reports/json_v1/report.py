@@ -13,8 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, Any, Final, Literal
 
-from msgspec import UNSET, Struct, UnsetType, defstruct
-from msgspec.structs import astuple, fields
+from msgspec import UNSET, UnsetType
 
 from loopaudit.core import findings, report
 from loopaudit.core.rejections import RejectionTable
@@ -30,7 +29,6 @@ from loopaudit.reports.json_v1.types import (
     Position,
     Replay,
     Shape,
-    added_fields,
     by_name,
     by_slug,
     doc,
@@ -174,36 +172,6 @@ class LineHead(Shape):
     recorded: Annotated[bool, doc("Whether the recording harness's own guard did it.")]
 
 
-# A struct cannot have two bases with fields, so the fields of a finding are added to those of the head.
-FindingLine: Final = defstruct(
-    "FindingLine",
-    added_fields(Finding),
-    bases=(LineHead,),
-    namespace={"__doc__": "One line of the jsonl report."},
-    forbid_unknown_fields=True,
-)
-
-WatchLine: Final = defstruct(
-    "WatchLine",
-    [
-        (
-            "at",
-            Annotated[
-                str | float | None,
-                doc("When the call was recorded, as the transcript has it: a text, or (milli)seconds since 1970."),
-            ],
-        )
-    ],
-    bases=(FindingLine,),
-    namespace={
-        "__doc__": "One line of `loopaudit watch --report jsonl`: a line of the jsonl report, never graded, "
-        "and its recorded time."
-    },
-    forbid_unknown_fields=True,
-    kw_only=True,
-)
-
-
 UNIT_KEY: Final = "Stands for the repeated calls in hexadecimal; equal ones have equal keys."
 
 
@@ -232,25 +200,6 @@ class Loop(Shape):
     ]
     expected: Annotated[bool, doc("Whether the transcript is there to hold a catch, under `check`.")]
     unit_key: Annotated[str | UnsetType, doc(UNIT_KEY)] = UNSET
-
-
-class LoopHead(Shape):
-    """Where a loop of a line stands."""
-
-    schema: Literal["loopaudit-loop"]
-    version: Literal[1]
-    path: str
-    format: str
-    session: str
-
-
-LoopLine: Final = defstruct(
-    "LoopLine",
-    added_fields(Loop),
-    bases=(LoopHead,),
-    namespace={"__doc__": "One line of the jsonl report about a loop."},
-    forbid_unknown_fields=True,
-)
 
 
 class PolicyCalls(Shape):
@@ -461,32 +410,6 @@ def placed(value: report.Report) -> Iterable[tuple[LineHead, findings.Finding | 
                 yield head, episode
 
 
-def line(head: LineHead, item: findings.Finding | findings.Episode) -> Struct:
-    """A line of the jsonl report, a :data:`FindingLine` or a :data:`LoopLine`."""
-    if isinstance(item, findings.Finding):
-        return finding_line(head, item)
-    return LoopLine("loopaudit-loop", VERSION, head.path, head.format, head.session, *astuple(_loop(item)))
-
-
-def _loop(loop: findings.Episode) -> Loop:
-    shape = _episode(loop)
-    return Loop(
-        **{field.name: getattr(shape, field.name) for field in fields(shape)},
-        rule=loop.rule,
-        fingerprint=loop.fingerprint,
-    )
-
-
-def finding_line(head: LineHead, item: findings.Finding) -> Struct:
-    """A line of the jsonl report, a :data:`FindingLine`."""
-    return FindingLine(*astuple(head), *astuple(finding(item)))
-
-
-def watch_line(head: LineHead, item: findings.Finding, at: str | float | None) -> Struct:
-    """A line of the jsonl report of a watch, a :data:`WatchLine`."""
-    return WatchLine(*astuple(head), *astuple(finding(item)), at=at)
-
-
 def finding(item: findings.Finding) -> Finding:
     """One firing. Call and line numbers are ``None`` where a firing is about none."""
     first, last = item.calls
@@ -568,7 +491,7 @@ def _transcript(result: report.TranscriptResult) -> Transcript:
         models=sorted(result.models),
         tools=by_name(result.tools),
         policies=[_policy(policy) for policy in result.policies],
-        episodes=[_episode(episode) for episode in result.episodes],
+        episodes=[episode_of(episode) for episode in result.episodes],
         classes=by_name(result.classes),
         recorded=[finding(item) for item in result.recorded],
         problems=Problems(by_name(result.problem_counts), result.damaged, problems),
@@ -594,7 +517,8 @@ def _policy(result: report.PolicyResult) -> PolicyResult:
     )
 
 
-def _episode(episode: findings.Episode) -> Episode:
+def episode_of(episode: findings.Episode) -> Episode:
+    """A stretch without new information."""
     return Episode(
         kind=episode.kind,
         agent=episode.agent,

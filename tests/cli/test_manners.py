@@ -198,6 +198,19 @@ def opened_for_writing(pipe: Path) -> int:
             time.sleep(0.02)
 
 
+def test_the_process_ends_with_its_code_after_threads_and_what_is_registered() -> None:
+    for thread in ("", "threading.Timer(0.2, print, ['thread']).start()"):
+        code = (
+            "import atexit, sys, threading\n"
+            "from loopaudit.__main__ import program\n"
+            f"atexit.register(print, 'registered'); {thread}\n"
+            "sys.argv = ['loopaudit', 'replay', 'missing.jsonl', '--no-config']; program()\n"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout.split()) == (4, ["thread"] * bool(thread) + ["registered"])
+        assert "no such file" in done.stderr
+
+
 def test_an_interrupt_before_the_command_line_is_loaded_is_no_traceback(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

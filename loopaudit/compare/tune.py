@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from hashlib import blake2b
 from itertools import product
 from pathlib import PurePath
 from typing import Any, Final
@@ -32,6 +31,7 @@ from loopaudit.compare.tallies import Judged, total
 from loopaudit.config.options import Options
 from loopaudit.config.selection import make_params, parse_value
 from loopaudit.core import regex
+from loopaudit.core.digests import blake2b
 from loopaudit.core.errors import UsageError
 from loopaudit.hindsight.labels import Labels
 from loopaudit.policies.contract import Policy, Selected

@@ -10,13 +10,13 @@ import copyreg
 import sys
 from collections.abc import Callable, Iterable
 from functools import cache
-from hashlib import blake2b
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 
+from loopaudit.core.digests import blake2b
 from loopaudit.core.errors import InputError, PluginError
 from loopaudit.core.registry import loaded
 from loopaudit.policies.contract import Policy

@@ -6,13 +6,13 @@ The hottest functions of the program: each call passes through one of them once.
 from __future__ import annotations
 
 import re
-from hashlib import blake2b
 from typing import Any, Final
 
 from orjson import OPT_SORT_KEYS, dumps, loads
 
 from loopaudit.core import canonical, regex
 from loopaudit.core.canonical import KEY_BYTES
+from loopaudit.core.digests import blake2b
 from loopaudit.core.events import SLICE, TEXT, VALUE, decode_value
 
 WEAK_ID: Final = regex.lazy(

@@ -18,12 +18,12 @@ from __future__ import annotations
 
 import json
 import math
-from hashlib import blake2b
 from typing import Any, Final
 
 import orjson
 
 from loopaudit.core import regex
+from loopaudit.core.digests import blake2b
 
 MAX_DEPTH: Final = 127
 """serde_json refuses documents nested deeper than this many arrays and objects."""

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import IntEnum
-from hashlib import blake2b
 from typing import Any, Final, Literal
 
 import msgspec
+
+from loopaudit.core.digests import blake2b
 
 
 class Action(IntEnum):

@@ -6,7 +6,6 @@ import time
 from concurrent.futures import Executor
 from contextlib import suppress
 from copy import deepcopy
-from hashlib import blake2b
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -16,6 +15,7 @@ from loopaudit.audit.watch.feeds import FileFeed
 from loopaudit.audit.watch.follower import Follower
 from loopaudit.config.options import Options
 from loopaudit.core.arguments import of_arguments
+from loopaudit.core.digests import blake2b
 from loopaudit.core.events import Batch, Call
 from loopaudit.core.files import replace_file
 from loopaudit.core.findings import Action

@@ -12,11 +12,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from hashlib import blake2b
 from typing import Any, Final
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
+from loopaudit.core.digests import blake2b
 from loopaudit.core.errors import InputError, UsageError
 from loopaudit.core.findings import Episode
 from loopaudit.core.report import Report, TranscriptResult

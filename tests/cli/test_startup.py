@@ -40,19 +40,36 @@ def loaded(*arguments: object) -> set[str]:
     ("arguments", "more"),
     [
         (("--version",), {"typer", "rich", "msgspec", "orjson", "loopaudit.core.events"}),
-        (("--help",), {"rich", "msgspec", "loopaudit.audit.engine", "loopaudit.readers.source"}),
-        (("replay", "--help"), {"rich", "msgspec", "loopaudit.audit.engine", "loopaudit.readers.source"}),
+        (("--help",), {"rich", "msgspec", "dataclasses", "loopaudit.audit.engine", "loopaudit.readers.source"}),
+        (
+            ("replay", "--help"),
+            {"rich", "msgspec", "dataclasses", "loopaudit.audit.engine", "loopaudit.readers.source"},
+        ),
         (
             ("replay", CATCH),
             {
                 "rich.markdown",
                 "rich.progress",
+                "hashlib",
+                "tempfile",
+                "tomllib",
                 "loopaudit.readers.formats.openai_chat",
                 "loopaudit.policies.guards.crush",
                 "loopaudit.audit.pool",
             },
         ),
-        (("replay", CATCH, "--report", "json"), {"rich", "loopaudit.reports.formats.html", "zstandard", "tomllib"}),
+        (
+            ("replay", CATCH, "--report", "json"),
+            {
+                "rich",
+                "loopaudit.reports.formats.html",
+                "loopaudit.reports.json_v1.lines",
+                "zstandard",
+                "hashlib",
+                "tempfile",
+                "tomllib",
+            },
+        ),
         (("convert", CATCH), {"rich", "loopaudit.audit.engine", "loopaudit.hindsight.observer"}),
         (("watch", "--help"), {"rich", "msgspec", "loopaudit.audit.engine", "loopaudit.readers.source"}),
         (

@@ -12,7 +12,6 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,6 +21,7 @@ import orjson
 from loopaudit.audit.cache.store import Store
 from loopaudit.audit.inputs.model import Input
 from loopaudit.config.options import Options
+from loopaudit.core.digests import blake2b
 from loopaudit.policies.registry import is_built_in
 from loopaudit.readers.registry import readers
 from loopaudit.version import __version__

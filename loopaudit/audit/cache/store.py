@@ -22,10 +22,10 @@ import stat
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from hashlib import blake2b
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from loopaudit.core.digests import blake2b
 from loopaudit.core.errors import reason_of
 
 VERSION: Final = "v1"

@@ -8,12 +8,12 @@ they are read (:mod:`loopaudit.audit.inputs.continued`); the reader then leaves 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from hashlib import blake2b
 from typing import Final
 
 import msgspec
 from msgspec import Raw
 
+from loopaudit.core.digests import blake2b
 from loopaudit.readers.formats.claude_code.records import Block, Line, line_decoder, line_from
 from loopaudit.readers.kit.claude_words import blanked
 from loopaudit.readers.source import Source

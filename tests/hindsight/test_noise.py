@@ -46,6 +46,14 @@ SAME = [
         ("stash",),
     ),
     ("object at 0x7f8f39787150", "object at 0x7f8f395fe690", ("address",)),
+    ('uid=7_3 link "Home"', 'uid=12_3 link "Home"', ("element reference",)),
+    ('button "Next" [ref=e47]', 'button "Next" [ref=s2e51]', ("element reference",)),
+    ('{"role": "button", "ref": "e4"}', '{"role": "button", "ref": "e51"}', ("element reference",)),
+    ("- Console: 0 errors, 2 warnings", "- Console: 3 errors, 1 warnings", ("page counter",)),
+    ("Piscina (8110 visitas)", "Piscina (8111 visitas)", ("page counter",)),
+    ("2 days ago · 1,204 views", "2 days ago · 1,209 views", ("page counter",)),
+    ("更新 阅读量: 812", "更新 阅读量: 813", ("page counter",)),
+    ("Server time 09:16:31", "Server time 09:16:45", ("timestamp",)),
     ('{"out":"a\\nin 0.1s\\nb"}', '{"out":"a\\nin 0.2s\\nb"}', ("duration",)),
 ]
 
@@ -77,6 +85,11 @@ DIFFERENT = [
     ("port 4100", "port 4101"),
     ("uploaded 12 MB", "uploaded 13 MB"),
     ("session expired", "session open"),
+    ("ruff: 3 errors, 1 warnings", "ruff: 2 errors, 1 warnings"),
+    ('{"visits": 812}', '{"visits": 815}'),
+    ("812 views", "815 views"),
+    ("uid=501(ann)", "uid=502(bob)"),
+    ("ref=main", "ref=topic"),
     ("a\nb", "a\nb\nc"),
     ("in 0.1s: ok", "in 0.2s: failed"),
 ]

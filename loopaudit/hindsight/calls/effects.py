@@ -30,7 +30,7 @@ _LOOKS: Final = words(
     sleep wait poll progress ls tree glob scan lint browse ask health version whoami discover outline hover
     definition references diagnostics symbols tail head measure evaluate time date weather
     searcher extractor finder fetcher viewer checker reader scraper retriever locator locate localize lister inspector
-    analyzer summarizer calculator translator explorer lookups searches
+    analyzer summarizer calculator translator explorer lookups searches ui hierarchy dom viewport
     suche suchen finde lese lesen zeige liste pruefe buscar busca consultar leer listar obtener pesquisar
     procurar ler obter chercher recherche lire lister trouver obtenir afficher cerca leggi trova
     """
@@ -115,7 +115,12 @@ _STUCK: Final = regex.lazy(
 _GUI: Final = words(
     "computer browser page screen mouse keyboard gui desktop mobile android phone device adb playwright window"
 )
-_SIGHTS: Final = words("screenshot snapshot screen capture zoom look see view image picture dom observe state page")
+_SIGHTS: Final = words(
+    """
+    screenshot snapshot screen capture zoom look see view viewport image picture dom ui dump display visible observe
+    state page
+    """
+)
 _GUI_PROGRAM: Final = regex.lazy(r"\s*(?:\S+=\S+ )?(?:xdotool|ydotool|wtype|cliclick|adb shell input|xte|dotool)\b")
 
 _GUI_KEY: Final = regex.lazy(
@@ -435,6 +440,20 @@ def delivers(name: str, arguments: Any, kind: Kind) -> bool:
     return any(isinstance(value, str) and _WORDY.search(value) is not None for value in arguments.values())
 
 
+MAX_SETTING: Final = 24
+"""Longest text of an argument that may be a setting (a key, a colour), and names no particular thing."""
+
+
+def names_something(arguments: Any) -> bool:
+    """Whether a call is about something particular (a person, a file, a text), which a number of runs cannot mean."""
+    if not isinstance(arguments, dict):
+        return bool(arguments)
+    return any(
+        isinstance(value, (dict, list)) or (isinstance(value, str) and (len(value) > MAX_SETTING or "@" in value))
+        for value in arguments.values()
+    )
+
+
 _TAKEN: Final = regex.lazy(
     r"\b(?:delete[sd]?|remove[sd]?|purge[sd]?|pruned?|evicted|archived|moved|migrated|expired|dropped|cleared|consumed)"
     r"\b\W{0,3}(?:\w{1,20}\W{1,3}){0,2}?[1-9]\d{0,11}\b"
@@ -465,6 +484,27 @@ def goes_a_step(name: str, arguments: Any, kind: Kind, command: str | None = Non
 def shows_stuck(text: str) -> bool:
     """Whether the acknowledgement of a step tells that it was none."""
     return _STUCK.search(text) is not None
+
+
+_NO_WAY: Final = regex.lazy(
+    r"block|stuck|\bwall\b|collision|collide|obstacle|\bbump|dead end|nothing happens|did(?: not|n't) move|unchanged"
+    r"|(?:can't|cannot|can not|unable to) (?:go|move|pass|walk|step|climb)"
+    r"|no (?:exit|way|path|door|passage|effect)\b|(?:illegal|invalid|impossible) move",
+    re.IGNORECASE,
+)
+_MOVES: Final = regex.lazy(
+    r"\b(?:steps?|moves?|turns?|ticks?|actions?|rounds?)\b[\"']?(?: (?:taken|made|used|so far|count))?[\"']?"
+    r" ?[:=#]? ?\d{1,9}"
+    r"|\b\d{1,9} (?:steps?|moves?|turns?|ticks?|actions?|rounds?)\b",
+    re.IGNORECASE,
+)
+
+
+def no_way_on(before: str, now: str) -> bool:
+    """Whether two answers tell that there is no way on, and differ in nothing but how many moves were made."""
+    if _NO_WAY.search(now) is None or _NO_WAY.search(before) is None:
+        return False
+    return _MOVES.sub("0", before) == _MOVES.sub("0", now)
 
 
 def sees_gui(name: str, arguments: Any, kind: Kind) -> bool:

@@ -37,6 +37,8 @@ from loopaudit.hindsight.calls.effects import (
     goes_a_step,
     host_asked,
     logs_of,
+    names_something,
+    no_way_on,
     only_echoes,
     paged,
     sees_gui,
@@ -55,6 +57,7 @@ from loopaudit.hindsight.calls.failing import (
     says_error,
 )
 from loopaudit.hindsight.calls.failures import Failure, ends_in_error
+from loopaudit.hindsight.calls.footers import Footers
 from loopaudit.hindsight.calls.outputs import (
     Held,
     KnownCall,
@@ -69,7 +72,7 @@ from loopaudit.hindsight.calls.outputs import (
     text_of,
 )
 from loopaudit.hindsight.calls.ranges import ReadRange, read_range
-from loopaudit.hindsight.calls.requests import asks_for_patience, most_named, runs_asked
+from loopaudit.hindsight.calls.requests import asks_for_patience, most_named, runs_asked, runs_named
 from loopaudit.hindsight.calls.shown import Shown
 from loopaudit.hindsight.calls.subject import Subject
 from loopaudit.hindsight.calls.wordings import (
@@ -108,6 +111,12 @@ MAX_LOGS: Final = 64
 MAX_ACKNOWLEDGEMENT: Final = 80
 """Longest result in characters or bytes that may be no more than the acknowledgement of a step."""
 
+MAX_MOVE: Final = 600
+"""Longest result in characters or bytes of a move that may have led nowhere."""
+
+MOVES: Final = ("moves",)
+"""The noise of a result that differs in how many moves were made."""
+
 RECEIPT: Final = ("receipt",)
 """The noise of a result that differs in the number of what was made once more."""
 
@@ -144,9 +153,9 @@ class History:
     """
 
     __slots__ = (
-        "_answers", "_current", "_echoed", "_editing", "_erring", "_failing", "_kept", "_logs", "_moved", "_moved_on",
-        "_old", "_outcomes", "_outputs", "_patient", "_request", "_runs", "_shown", "_stands", "_was", "_young",
-        "asked_range", "changed", "changes", "constant", "epoch", "erring", "evidence", "failed", "fruitless",
+        "_answers", "_current", "_echoed", "_editing", "_erring", "_failing", "_footers", "_kept", "_logs", "_moved",
+        "_moved_on", "_old", "_outcomes", "_outputs", "_patient", "_request", "_runs", "_shown", "_stands", "_was",
+        "_young", "asked_range", "changed", "changes", "constant", "epoch", "erring", "evidence", "failed", "fruitless",
         "moves", "noise", "paging", "redo", "returned", "seen", "sibling", "subject", "turn",
     )  # fmt: skip
 
@@ -167,6 +176,7 @@ class History:
         """The earlier result that stays the one to compare with, where the last one only pointed to it."""
         self._answers = Answers()
         self._outcomes = Answers()
+        self._footers = Footers()
         self._shown = Shown()
         self._logs: list[str] = []
         """Files into which commands in the background write."""
@@ -280,6 +290,7 @@ class History:
             held = held_of(result)
         if len(held) <= MAX_EVICTED and is_bracketed(held) and _stands_for_evicted(held):
             return UNKNOWN  # the recorder let go of the result
+        self._footers.saw(call.name, held)
         failed = result.failed
         if not failed and result.level is None and self.subject.nature.kind in _REFUSABLE:
             failed = self._rejected(result)
@@ -332,7 +343,7 @@ class History:
             return self._read(read_range(subject.arguments()), entry)
         if nature.informs:
             if nature.rewordable and not self.paging and worded(subject.arguments()):
-                answer = without_echo(entry.held, subject.arguments())
+                answer = without_echo(self._footers.plain(entry.held), subject.arguments())
                 self.constant = self._answers.again(subject.call.name, answer, entry.last, entry.batch)
                 self.evidence = self._answers.first if self.constant else 0
             return FIRST
@@ -423,7 +434,7 @@ class History:
         place = paged(arguments, looks=subject.nature.effect is EFFECT_LOOKS)
         if place is not None:
             name = "\0".join((call.name, *place))
-            self.constant = self._answers.again(name, entry.held, entry.last, entry.batch)
+            self.constant = self._answers.again(name, self._footers.plain(entry.held), entry.last, entry.batch)
             self.evidence = self._answers.first if self.constant else 0
             self.paging = self.constant > 0
         if sees_gui(call.name, arguments, "other") and not self._answers.again(
@@ -435,7 +446,8 @@ class History:
         """Whether a changing tool answers other arguments as the last ones, and speaks of trouble: a rejection."""
         if self.subject.nature.kind != "other":
             return False
-        again = self._outcomes.again(self.subject.call.name, entry.held, entry.last, entry.batch)
+        held = self._footers.plain(entry.held)
+        again = self._outcomes.again(self.subject.call.name, held, entry.last, entry.batch)
         self.fruitless = again > 0 and shows_trouble(text_of(entry.held) or "")
         return self.fruitless
 
@@ -523,8 +535,6 @@ class History:
             return self._known(entry, entry.last)
         if not failed and not entry.failed and self._made_again(entry, held):
             return self._known(entry, entry.last)
-        if sees_gui(subject.call.name, subject.arguments(), kind):
-            self.seen = subject.call.number
         self._kept = (failed and entry.failed) or added is not None
         self._was = None if failed or self._kept or isinstance(entry.held, tuple) else entry.held
         verdict = subject.effect()
@@ -539,6 +549,8 @@ class History:
                         self.changed = True
                         return RECHECK
                     return self._known(entry, number)
+        if sees_gui(subject.call.name, subject.arguments(), kind):
+            self.seen = subject.call.number  # a picture that was there before shows no effect of what was done
         if kind not in EDITING_KINDS and verdict.effect != EFFECT_LOOKS and (not failed or kind == "shell"):
             self.changes.note(subject.call, subject.command, subject.nature, kind)
         path = subject.path()
@@ -571,7 +583,8 @@ class History:
         subject = self.subject
         if not delivers(subject.call.name, subject.arguments(), subject.nature.kind):
             return False
-        if not same_receipt(entry.held, held) or entry.in_turn < most_named(self._request):
+        plain = self._footers.plain
+        if not same_receipt(plain(entry.held), plain(held)) or entry.in_turn < most_named(self._request):
             return False
         self.noise = RECEIPT
         return True
@@ -628,8 +641,18 @@ class History:
     def _alike(self, before: Held, held: Held) -> bool:
         """Whether two results tell the same; ``noise`` names what they differ in."""
         names = differences(before, held)
+        if names is None:
+            names = self._footers.differences(before, held) or self._moves_on_the_spot(before, held)
         self.noise = names or ()
         return names is not None
+
+    def _moves_on_the_spot(self, before: Held, held: Held) -> tuple[str, ...] | None:
+        """The noise of an answer that counts one more move, and tells that it led nowhere."""
+        if self.subject.nature.kind != "other" or isinstance(before, tuple) or isinstance(held, tuple):
+            return None
+        if max(len(before), len(held)) > MAX_MOVE or not no_way_on(text_of(before) or "", text_of(held) or ""):
+            return None
+        return MOVES
 
     def _known(self, entry: KnownCall, number: int) -> CallClass:
         """The class of a result that call ``number`` had already."""
@@ -665,7 +688,21 @@ class History:
             return "compaction"
         if self._moved_on > number and self.failed and self._broke_off():
             return "change"  # it came further, as a look after it has shown
-        return "step" if self._goes_on(entry) or self._took_more(entry) else None
+        if self._goes_on(entry) or self._took_more(entry):
+            return "step"
+        return "asked" if self._counted(entry) else None
+
+    def _counted(self, entry: KnownCall) -> bool:
+        """Whether a person asked for so many of what the call does (*12 pulses, one per call*)."""
+        subject = self.subject
+        if (
+            self.failed
+            or subject.nature.kind != "other"
+            or subject.effect().waits
+            or names_something(subject.arguments())
+        ):
+            return False
+        return entry.in_turn < runs_named(self._request, subject.call.name)
 
     def _broke_off(self) -> bool:
         failure = self.failure()

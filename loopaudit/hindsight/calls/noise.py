@@ -49,7 +49,7 @@ PATTERNS: Final[Mapping[str, str]] = {
     # 0.42s · 12 ms · 1m 3.5s · real 0m1.204s · Duration: 3.1
     "duration": (
         r"\b(?:duration|elapsed|latency|took|(?:wall|run|total|response|query)?[_ ]?time)"
-        rf"(?:[_ ]?(?:ms|seconds|secs?|s))?{_IS}\d{{1,12}}(?:\.\d{{1,12}})?(?: ?{_UNIT})?\b"
+        rf"(?:[_ ]?(?:ms|seconds|secs?|s))?{_IS}\d{{1,12}}(?:\.\d{{1,12}})?(?: ?{_UNIT})?\b(?!:\d\d)"
         r"|\b(?:age|idle|uptime|waited|waiting|queued)(?:[_ ]?for)?[_ ]?"
         r"(?:ms|seconds|secs?|minutes|mins?)"
         rf"{_IS}\d{{1,12}}(?:\.\d{{1,12}})?\b"
@@ -104,11 +104,25 @@ PATTERNS: Final[Mapping[str, str]] = {
         r"|\bsaved working directory and index state wip on [^\s:]{1,100}: [0-9a-f]{7,40}\b"
     ),
     "address": r"\b0x[0-9a-f]{5,16}\b",
+    # uid=12_3 · [ref=e47] · "ref": "s2e14" · "backendNodeId": 812
+    "element reference": (
+        r"\buid=\d{1,6}_\d{1,6}\b|\b(?:aria-?)?ref=\"?(?:f\d{1,4})?(?:s\d{1,4})?e?\d{1,6}\b"
+        r"|\"ref\": ?\"(?:f\d{1,4})?(?:s\d{1,4})?e\d{1,6}\"|\bbackend_?nodeid\"?[:=] ?\d{1,9}\b"
+    ),
+    # Console: 1 errors, 2 warnings · (8110 visits)
+    "page counter": (
+        r"\bconsole(?: messages)?: \d{1,6} errors?, \d{1,6} warnings?"
+        r"|[(\u00b7|\u2022\u2013\u2014] ?\d{1,3}(?:[.,]?\d{3}){0,3} (?:page ?)?(?:views|visits|visitors|reads"
+        r"|visitas|vistas|visualizaciones|visualizações|acessos|aufrufe|besuche|besucher|vues|visites|lectures|visite|visualizzazioni"
+        r"|weergaven|visningar|odsłony?|просмотр(?:ов|а)?)\b"
+        r"|(?:浏览|阅读|访问)(?:量|次数)?[:：]? ?\d{1,9}|\d{1,9} ?(?:次浏览|次阅读|次访问|回視聴|回表示)"
+    ),
 }
 """Regular expressions by the name of the noise; case does not matter."""
 
 _ORDER: Final = (
-    "stash", "timestamp", "request id", "temporary path", "address", "counter", "attempt", "pid", "session", "duration",
+    "stash", "timestamp", "request id", "temporary path", "address", "element reference", "counter", "page counter",
+    "attempt", "pid", "session", "duration",
 )  # fmt: skip
 
 
@@ -122,6 +136,11 @@ _NEEDLES: Final[Mapping[str, tuple[str, ...]]] = {
         "capture", "shot", "frame", "\\temp\\",
     ),
     "address": ("0x",),
+    "element reference": ("uid=", "ref=", "\"ref\":", "nodeid"),
+    "page counter": (
+        "console", " visit", " view", " reads", " vist", " visual", " acess", " aufruf", " besuch", " vue", " lect",
+        " weerg", " visning", " ods",
+    ),
     "stash": ("stash@", "index state wip"),
     "counter": ("tool use", "attempt", "retr", "try", "tries", "request", "call", "invocation", "time", "thought"),
     "attempt": ("versuch", "tentativ", "intento", "essai"),
@@ -149,6 +168,9 @@ _WITHOUT_DIGITS: Final = ("request id", "temporary path", "session")
 
 _JOB_SHAPE: Final = regex.lazy(r"\[\d{1,3}\] \d")
 _HEX_SHAPE: Final = regex.lazy(r"[0-9a-f]{12}")
+_COUNTED_PAGES: Final = ("浏", "阅", "访", "視", "表示", "просмотр")
+"""What a line in another script holds that counts who has seen a page."""
+
 _FOLDED: Final = ("\u017f", "\u0130", "\u0131")
 """Letters that match ``s`` and ``i`` where case does not matter, but have another lower case."""
 
@@ -171,6 +193,8 @@ def _shaped(name: str, line: str, low: str) -> bool:
         return counted and any(word in low for word in ("left", "remaining", "used", "made", "so far", "ago"))
     if name == "attempt":
         return not line.isascii() and ("第" in line or "попытк" in line.lower())
+    if name == "page counter":
+        return not line.isascii() and any(word in line.lower() for word in _COUNTED_PAGES)
     if name == "pid":
         return _JOB_SHAPE.search(line) is not None
     return name == "duration" and _NUMBER_SHAPE.search(line) is not None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Iterator
+from functools import lru_cache, partial
 from typing import Final
 
 from loopaudit.core import regex
@@ -12,8 +13,54 @@ from loopaudit.hindsight.calls.languages import COUNTS, GO_ON, LANGUAGES, NUMBER
 MAX_REQUEST: Final = 1200
 """Characters of a request that are read, half of them at its beginning and half at its end."""
 
-_NAMED: Final = regex.lazy(r"(?<![\w.])\w+(?![\w.])")
-"""A number in digits or a word."""
+_NAMED: Final = regex.lazy(
+    r"[两兩二三四五六七八九十百]{1,3}(?=[个個条件封下张張份只つ])"
+    r"|(?<![a-z\u00c0-\u024f0-9_.])\d{1,4}(?![.,]?[a-z0-9_])|(?<![\w.])[^\W\d_]+(?!\w)"
+)
+"""A number in digits or a word; of Chinese and Japanese one before a word for counting."""
+
+_MEASURES: Final = regex.lazy(
+    r" ?(?:[:/.,-]\d|%|€|\$|£|°|º)|[-/]\d"
+    r"| ?(?:euros?|eur|usd|dollars?|pounds?|cents?|percent|prozent|por ?ciento|pour ?cent|degrees?|grad|grados|degrés"
+    r"|uhr|a\.?m\.?|p\.?m\.?|o'clock|heures?|horas?|ore|hours?|h|hrs?|minutes?|minuten?|minutos?|minuti|mins?|min"
+    r"|seconds?|sekunden?|segundos?|secondes?|secondi|secs?|s|ms|days?|tage?n?|días?|jours?|giorni|dias?|weeks?|wochen?"
+    r"|semanas?|months?|monate?n?|meses|years?|jahre?n?|años?|kg|g|km|m|cm|mm|l|liters?|litres?|mb|gb|tb|kb|px|dpi|kwh"
+    r"|people|personen|persons?|personas|personnes"
+    r"|(?:st|nd|rd|th|\.)? ?(?:of )?(?:jan|feb|mar|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez|ene|abr|ago|dic|janv"
+    r"|févr|avr|juin|juil|août|déc)[a-zäéû]{0,8})(?!\w)"
+    r"|(?:st|nd|rd|th)\b|[年月日点時时分号號岁歳円元]",
+)
+"""What behind a number shows that it counts no things: a time, a date, a price, a measure."""
+
+_CALLED: Final = regex.lazy(
+    r"(?:[#$€£:/-]|\b(?:n[o°º]|nr|num(?:ber)?|room|raum|zimmer|page|line|issue|order|ticket|version|step|chapter|section"
+    r"|table|port|account|route|bus|id|at|um|by|until|till|before|after|seite|zeile|auftrag|konto|habitación|pedido"
+    r"|página|commande|chambre|a las|à|alle|july|june|may|march|april|august|september|october|november|december"
+    r"|january|february))[. ]{0,2}\Z"
+)
+"""What before a number shows the same: something is called by it."""
+
+_ONE_BY_ONE: Final = regex.lazy(
+    r"\b(?:one|a single one|1|each(?: one)?) (?:\w{1,12} )?(?:per|a|by|at a|in (?:its|a)(?: own| separate)?) "
+    r"(?:call|time|one|request|turn|step|message)\b|\bseparate (?:calls?|requests?)\b"
+    r"|\bein\w{0,2} (?:\w{1,12} )?(?:pro|je|per) (?:aufruf|mal|schritt|anfrage)\b|\b(?:einzeln|eins nach dem anderen)\b"
+    r"|\bun[oea]? (?:\w{1,12} )?(?:por|par|per|à|alla|a la) (?:la )?(?:llamada|appel|chiamata|vez|fois|volta)\b"
+    r"|\buma? (?:\w{1,12} )?(?:por|de cada) (?:chamada|vez)\b|\bпо одно(?:му|й)\b"
+    r"|每次(?:调用|只)?(?:一|1)|一次(?:调用)?(?:一|1)|逐(?:个|一|次|条)|(?:1|一)(?:回|つ|件|個)ずつ|(?:1|一)回に(?:1|一)",
+)
+"""That of several things each is to have a call of its own."""
+
+MIN_STEM: Final = 4
+"""Letters in which the beginnings of two words agree that may be forms of one word."""
+
+BEHIND_NUMBER: Final = 32
+"""Characters behind a number in which the word for what it counts is looked for."""
+
+CALLED: Final = 16
+"""Characters before a number in which the word for what is called by it is looked for."""
+
+_CAMEL: Final = regex.lazy(r"([A-Z])")
+_WORD: Final = regex.lazy(r"[^\W\d_]+")
 
 MANY: Final = 10
 """Runs that a request for several excuses."""
@@ -121,13 +168,41 @@ def _times_said(low: str, count: Phrase) -> int:
 
 
 def most_named(request: str) -> int:
-    """The highest number up to 1,000 that a request names, in digits or in a word: how many things it may ask for."""
-    most = 1
-    for word in _NAMED.findall(_ends(request).lower()):
-        number = int(word) if len(word) <= 4 and word.isdecimal() else NUMBERS.get(word, 0)
-        if most < number <= 1000 and word not in OTHER_SENSE:
-            most = number
-    return most
+    """The highest number up to 1,000 that a request names, in digits or in a word: how many things it may ask for.
+
+    Times of day, dates, prices, measures and the numbers by which something is called (*room 14*) count nothing.
+    """
+    return max((number for number, _ in _things_named(_ends(request).lower())), default=1)
+
+
+def _things_named(low: str) -> Iterator[tuple[int, int]]:
+    """The numbers up to 1,000 of a request in lower case that may count things, with the place behind each."""
+    for match in _NAMED.finditer(low):
+        word = match.group()
+        number = int(word) if word.isdecimal() else NUMBERS.get(word, 0)
+        if not 1 < number <= 1000 or word in OTHER_SENSE or _MEASURES.match(low, match.end()) is not None:
+            continue
+        if word.isdecimal() and _CALLED.search(low, max(match.start() - CALLED, 0), match.start()) is not None:
+            continue
+        yield number, match.end()
+
+
+@lru_cache(maxsize=64)  # asked for each repeat of one call
+def runs_named(request: str, tool: str) -> int:
+    """How many calls of a tool a request asks for by the number of what they do; 1 if it does not.
+
+    That is so where the number stands before a word of the tool's name (*12 pulses*: ``pump_pulse``), or
+    where it asks for one a call (*uno por llamada*).
+    """
+    low = _ends(request).lower()
+    things = list(_things_named(low))
+    if not things:
+        return 1
+    if _ONE_BY_ONE.search(low) is not None:
+        return max(number for number, _ in things)
+    stems = {word[:MIN_STEM] for word in _WORD.findall(_CAMEL.sub(r"_\1", tool).lower()) if len(word) >= MIN_STEM}
+    following = ((number, _WORD.findall(low[end : end + BEHIND_NUMBER])[:2]) for number, end in things)
+    return max((number for number, words in following if any(w[:MIN_STEM] in stems for w in words)), default=1)
 
 
 def _ends(request: str) -> str:

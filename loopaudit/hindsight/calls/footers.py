@@ -1,0 +1,161 @@
+"""What a harness puts before and behind results of whatever tool: what the run has cost, reminders, notices.
+
+A footer is no part of the answer, but its numbers change with every call, so that equal answers
+look different. What a run has cost is known by its words; other footers are learned: a line of the
+run's own numbers (steps, turns, time) that stands in the same words behind results of two tools.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from loopaudit.core import regex
+from loopaudit.hindsight.calls.outputs import MAX_TEXT, Held, differences, text_of
+from loopaudit.hindsight.calls.wordings import is_notice
+
+FOOTER: Final = ("footer",)
+"""The noise of a result that differs in its footer only."""
+
+MAX_LINE: Final = 240
+"""Longest line in characters that may be a footer."""
+
+MAX_BLOCK: Final = 2000
+"""Longest block of a reminder in characters."""
+
+MAX_PIECES: Final = 3
+"""Footers that may stand behind one result."""
+
+MAX_LEARNED: Final = 16
+"""Different footers that are remembered."""
+
+_SIGNS: Final = ("[", "(", "<", "--", "\u2013", "\u2014", "\u23f1")
+"""What the line of a footer begins with: it is set apart from what a tool would write."""
+
+_RAW_SIGNS: Final = (*(sign.encode() for sign in _SIGNS), b"\\u2")
+
+_COST: Final = regex.lazy(
+    r"\bcontext(?: window| length| size)?\b[^\n]{0,40}\d ?%|\d ?%[^\n]{0,20}\bcontext\b|\bctx\b[^\n]{0,20}\d"
+    r"|\btokens?\b[^\n]{0,20}\b(?:used|left|remaining|so far|total|spent)\b"
+    r"|\b(?:used|left|remaining|spent|total|usage)\b[^\n]{0,20}\btokens?\b|\btokens? ?[:=] ?\d|\d ?tokens?\W*\Z"
+    r"|[$\u20ac\u00a3] ?\d[\d.,]* (?:so far|spent|used|of (?:the )?budget|left of)"
+    r"|\b(?:spent|budget|cost so far|session cost|run cost)\b[^\n]{0,30}\d",
+    re.IGNORECASE,
+)
+"""What a run has cost, and how full its context is: never the answer of a tool where it stands set apart."""
+
+_RUN: Final = regex.lazy(
+    r"\b(?:steps?|turns?|calls?|iterations?|rounds?|requests?|actions?|messages?|budget|limit|elapsed|time|clock|uptime"
+    r"|session|duration|schritte?|aufrufe?|runden?|zeit|étapes?|appels?|tours?|pasos?|llamadas?|turnos?|passos?"
+    r"|chamadas?|passi|chiamate|шаг\w{0,3}|вызов\w{0,3}|\d ?m?s)\b|步|轮|次|回|ステップ|ターン",
+    re.IGNORECASE,
+)
+"""What a line of a run's own numbers speaks of."""
+
+_BLOCK: Final = regex.lazy(
+    r"\s*<((?:system|harness|host|tool|runtime|user|context)?[_-]?(?:reminder|notice|note|message|usage|budget"
+    r"|context|environment(?:_details)?|env))\b[^<>\n]{0,200}>(?:(?!<\1)[\s\S]){0,2000}</\1>\s*\Z",
+    re.IGNORECASE,
+)
+_NUMBER: Final = regex.lazy(r"[\w.,:/+-]*\d[\w.,:/+-]*")
+
+
+def may_have_footer(held: Held) -> bool:
+    """Whether something may stand behind a kept result; a quick look that decodes nothing."""
+    if isinstance(held, tuple) or len(held) > MAX_TEXT:
+        return False
+    if isinstance(held, str):
+        line = held.rstrip().rpartition("\n")
+        return bool(line[1]) and line[2].lstrip().startswith(_SIGNS)
+    at = held.rfind(b"\\n", max(len(held) - 4 * MAX_LINE, 0))
+    return at >= 0 and held[at + 2 : at + 6].lstrip().startswith(_RAW_SIGNS)
+
+
+def masked(line: str) -> str:
+    """A line without its numbers and ids."""
+    return _NUMBER.sub("0", line.strip())
+
+
+class Footers:
+    """What one agent's harness was seen to put behind results of different tools."""
+
+    __slots__ = ("_before", "_last", "_learned", "_tool")
+
+    def __init__(self) -> None:
+        self._learned: set[str] = set()
+        self._tool = ""
+        self._last: Held = ""
+        self._before: Held = ""
+        """The last result of another tool."""
+
+    def saw(self, tool: str, held: Held) -> None:
+        """The next result. It is looked at only if one is to be compared with another."""
+        if tool != self._tool:
+            self._before = self._last
+            self._tool = tool
+        self._last = held
+
+    def plain(self, held: Held) -> Held:
+        """A result without its footers, or as it is where it has none."""
+        if not may_have_footer(held):
+            return held
+        text = text_of(held) or ""
+        plain = self._cut(text)
+        return held if plain is text else plain
+
+    def differences(self, before: Held, held: Held) -> tuple[str, ...] | None:
+        """The names of the noise in which two results differ that differ in a footer at least; else ``None``."""
+        if not (may_have_footer(before) or may_have_footer(held)):
+            return None
+        known, now = text_of(before), text_of(held)
+        if known is None or now is None:
+            return None
+        self._learn(known, now)
+        plain, plain_now = self._cut(known), self._cut(now)
+        if plain is known and plain_now is now:
+            return None
+        if not plain.strip() and not plain_now.strip():
+            return None  # what there is to read is all there is
+        names = differences(plain, plain_now)
+        return None if names is None else tuple(sorted({*names, *FOOTER}))
+
+    def _learn(self, known: str, now: str) -> None:
+        """Whether the last lines of two results are a footer that another tool had, too."""
+        line = masked(_last_line(now))
+        if not line or line in self._learned or len(self._learned) >= MAX_LEARNED or masked(_last_line(known)) != line:
+            return
+        before = text_of(self._before)
+        if before is not None and masked(_last_line(before)) == line and _RUN.search(_last_line(now)) is not None:
+            self._learned.add(line)
+
+    def _cut(self, text: str) -> str:
+        """A text without what stands behind it; the same object where nothing does."""
+        for _ in range(MAX_PIECES):
+            shorter = self._without_last(text)
+            if shorter is text:
+                break
+            text = shorter
+        return text
+
+    def _without_last(self, text: str) -> str:
+        stripped = text.rstrip()
+        if stripped.endswith(">"):
+            match = _BLOCK.search(text, max(len(text) - MAX_BLOCK, 0))
+            if match is not None and match.start():
+                return text[: match.start()]
+        line = _last_line(text)
+        if not line:
+            return text
+        if _COST.search(line) is not None or masked(line) in self._learned:
+            return stripped[: -len(line)].rstrip()
+        body, gap, last = stripped.rpartition("\n\n")
+        return body if gap and body.strip() and is_notice(last) else text
+
+
+def _last_line(text: str) -> str:
+    """The last line of a text that has others, if it is set apart by its first sign; else nothing."""
+    body, feed, line = text.rstrip().rpartition("\n")
+    line = line.strip()
+    if not feed or not body.strip() or len(line) > MAX_LINE or not line.startswith(_SIGNS):
+        return ""
+    return line

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from itertools import cycle, islice
 from typing import Any
@@ -93,6 +94,97 @@ ERRORS: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize(("run", "kind"), [*REFUSALS, *ERRORS])
+def rows(first: int, count: int = 4, **more: Any) -> list[dict[str, Any]]:
+    return [{"id": f"A-{n:03}", "name": f"Bowl {n % 7}", **more} for n in range(first, first + count)]
+
+
+def page(first: int, **members: Any) -> str:
+    return json.dumps({"items": rows(first), **members})
+
+
+def lines(first: int, heading: str) -> str:
+    return "\n".join([heading, *(f"{row['id']}  {row['name']}" for row in rows(first)), "(remaining steps: 7)"])
+
+
+def hits(order: Sequence[int], took: int, **more: Any) -> str:
+    found = [{"title": f"Kettle test {n}", "url": f"https://test{n}.example/kettles", **more} for n in order]
+    return json.dumps({"took_ms": took, "request_id": f"f70a97{took}dea", "results": found}) + f"\n\n[context: {took}]"
+
+
+TURNS = ((0, 1, 2), (1, 0, 2), (2, 1, 0), (0, 2, 1), (1, 2, 0))
+LISTINGS: list[Any] = [
+    pytest.param(
+        asked("list_invoices", "page", range(1, 9), *(page(0, page=n) for n in range(1, 9)), per_page=4),
+        "constant_answer",
+        id="the number of the page is ignored",
+    ),
+    pytest.param(
+        Session()
+        .user()
+        .call("crm_search", {"city": "Linz"}, page(0, next_cursor="c0a1"))
+        .batch(("crm_search", {"city": "Linz", "cursor": "c0a1"}, page(4, next_cursor="c0a2")))
+        .batch(("crm_search", {"city": "Linz", "cursor": "c0a2"}, page(0, next_cursor="c0a3")))
+        .batch(("crm_search", {"city": "Linz", "cursor": "c0a3"}, page(4, next_cursor="c0a4")))
+        .batch(("crm_search", {"city": "Linz", "cursor": "c0a4"}, page(0, next_cursor="c0a5")))
+        .batch(("crm_search", {"city": "Linz", "cursor": "c0a5"}, page(4, next_cursor="c0a6"))),
+        "constant_answer",
+        id="cursors in a ring",
+    ),
+    pytest.param(
+        asked("get_events", "offset", range(0, 40, 5), *(lines(0, f"Showing page {n} of 9") for n in range(1, 9))),
+        "constant_answer",
+        id="pages of text",
+    ),
+    pytest.param(
+        asked(
+            "bash",
+            "command",
+            [f"curl -s 'https://api.example/v1/items?page={n}&per_page=4'" for n in range(1, 8)],
+            *(page(0, page=n) for n in range(1, 8)),
+        ),
+        "constant_answer",
+        id="an address in a shell",
+    ),
+    pytest.param(
+        asked("web_search", "query", ["kettle"] * 5, *(hits(turn, 11 * sum(turn[:2])) for turn in TURNS)),
+        "identical_drifting_output",
+        id="a search in another order",
+    ),
+    pytest.param(
+        asked("list_invoices", "page", range(1, 9), *(page(4 * n, page=n) for n in range(8)), per_page=4),
+        "",
+        id="pages that go on",
+    ),
+    pytest.param(
+        asked("list_invoices", "page", range(1, 9), *(page(3 * n, page=n) for n in range(8)), per_page=4),
+        "",
+        id="pages that overlap",
+    ),
+    pytest.param(
+        asked("read_log", "offset", range(0, 32, 4), "\n".join(["GET /health 200"] * 4)),
+        "constant_answer",
+        id="one and the same page, to the letter",
+    ),
+    pytest.param(
+        asked(
+            "read_log", "offset", range(0, 32, 4), *("\n".join(["GET /health 200"] * 4) + f"\n{n}" for n in range(8))
+        ),
+        "",
+        id="equal lines of a log",
+    ),
+    pytest.param(
+        asked("jobs_list", "page", range(1, 9), *(json.dumps({"jobs": rows(0, state=n)}) for n in range(8))),
+        "",
+        id="rows that change",
+    ),
+    pytest.param(
+        asked("web_search", "query", ["kettle"] * 5, *(hits(turn, 7, score=sum(turn[:2])) for turn in TURNS)),
+        "",
+        id="a search with other hits",
+    ),
+]
+
+
+@pytest.mark.parametrize(("run", "kind"), [*REFUSALS, *ERRORS, *LISTINGS])
 def test_twins(run: Session, kind: str) -> None:
     assert loops(run) == ([kind] if kind else [])

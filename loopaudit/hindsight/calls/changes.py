@@ -96,6 +96,11 @@ class Changes:
         """The last call that may have changed any file, of those that were read."""
         return max(self._world, self._by_unknown())
 
+    def world_since(self, number: int) -> bool:
+        """Whether what is known to change more than a file did so after a call; tools of unknown kind aside."""
+        self.settle(number)
+        return self._world > number
+
     def harmless(self, tool: str) -> bool:
         """Whether a tool of unknown kind was seen to change nothing."""
         return self._same.get(tool, 0) >= WITNESSES

@@ -329,7 +329,10 @@ def _is_phrase(value: Any) -> bool:
 _PAGES: Final = words(
     """
     page page_number pageNumber page_no pageno p offset start skip from cursor after before page_token pageToken
-    next_token nextToken next_cursor nextCursor start_index startIndex marker continuation
+    next_token nextToken next_cursor nextCursor start_index startIndex marker continuation next_page nextPage
+    next_page_token nextPageToken page_cursor pageCursor scroll_id scrollId last_id lastId start_after startAfter
+    starting_after after_id afterId before_id ending_before search_after continuation_token continuationToken
+    resume_token resumeToken bookmark position
     """
 )
 
@@ -337,23 +340,52 @@ _PAGES: Final = words(
 _EXTENTS: Final = words(
     """
     max_depth maxDepth depth level levels limit max_results maxResults max top_k topK k size count num_results
-    page_size pageSize per_page radius context_lines
+    page_size pageSize per_page perPage radius context_lines
     """
+)
+_PAGE_OF_ADDRESS: Final = regex.lazy(
+    r"([?&](?:page|p|offset|start|skip|cursor|after|before|page_?token|next_?token|marker|pagenumber|page_?no)=)"
+    r"[^&\s'\"#]{1,400}",
+    re.IGNORECASE,
+)
+_PAGE_OF_COMMAND: Final = regex.lazy(
+    r"(\s--?(?:page|offset|skip|cursor|start|after|page-token|next-token|starting-token|marker)[= ])[^\s'\"|;&]{1,400}"
 )
 
 
-def paged(arguments: Any, *, looks: bool = False) -> tuple[str, ...] | None:
-    """What a paging call asks for but for its place in the sequence, or ``None`` where no argument names a place.
+def paged(arguments: Any, *, looks: bool = False) -> dict[str, Any] | None:
+    """What a paging call asks for but for its place in the sequence, or ``None`` where nothing names a place.
 
-    Of a tool that only ``looks`` an argument that tells how much or how deep is one, too.
+    Of a tool that only ``looks`` an argument that tells how much or how deep is one, too. The place may
+    stand in an address.
     """
     if not isinstance(arguments, dict):
         return None
-    if _PAGES.isdisjoint(arguments) and not (looks and not _EXTENTS.isdisjoint(arguments)):
-        return None
-    left_out = _PAGES | _EXTENTS if looks else _PAGES
-    return tuple(f"{name}={value}" for name, value in sorted(arguments.items()) if name not in left_out)
+    if not _PAGES.isdisjoint(arguments) or (looks and not _EXTENTS.isdisjoint(arguments)):
+        left_out = _PAGES | _EXTENTS if looks else _PAGES
+        return {name: value for name, value in arguments.items() if name not in left_out}
+    for name, value in arguments.items():
+        if isinstance(value, str) and "=" in value and "://" in value:
+            without, times = _PAGE_OF_ADDRESS.subn(r"\1", value)
+            if times:
+                return arguments | {name: without}
+    return None
 
+
+def paged_command(command: str) -> str:
+    """A command that asks for a page of a listing, without the place of the page; empty where it asks for none."""
+    if len(command) > MAX_PAGING:
+        return ""
+    without, times = command, 0
+    if "=" in command and ("?" in command or "&" in command):
+        without, times = _PAGE_OF_ADDRESS.subn(r"\1", command)
+    if not times and " -" in command:
+        without, times = _PAGE_OF_COMMAND.subn(r"\1", command)
+    return without if times else ""
+
+
+MAX_PAGING: Final = 1000
+"""Longest command in characters that may ask for a page."""
 
 _HOST: Final = regex.lazy(r"[a-z][a-z0-9+.-]{0,20}://([^/?#\s]{1,200})", re.IGNORECASE)
 

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
+from loopaudit.core import canonical
 from loopaudit.core.events import TOKEN_LIMIT, Call, Result
 from loopaudit.core.failure_words import says_failure
 from loopaudit.hindsight.calls.answers import Answers, without_echo
@@ -41,6 +42,7 @@ from loopaudit.hindsight.calls.effects import (
     no_way_on,
     only_echoes,
     paged,
+    paged_command,
     sees_gui,
     shows_stuck,
     took_more,
@@ -58,6 +60,7 @@ from loopaudit.hindsight.calls.failing import (
 )
 from loopaudit.hindsight.calls.failures import Failure, ends_in_error
 from loopaudit.hindsight.calls.footers import Footers
+from loopaudit.hindsight.calls.listings import Listings, same_rows
 from loopaudit.hindsight.calls.outputs import (
     Held,
     KnownCall,
@@ -120,8 +123,14 @@ MOVES: Final = ("moves",)
 RECEIPT: Final = ("receipt",)
 """The noise of a result that differs in the number of what was made once more."""
 
+ORDER: Final = ("order",)
+"""The noise of a result that lists the same in another order."""
+
 _ERRING: Final = frozenset({"other", "shell", "search", "web_search", "web_fetch", "list", "agent"})
 """Kinds of tools whose answer may be an error that nothing flags, and that shows no file."""
+
+_PAGED: Final = frozenset({"other", "list", "search", "web_search", "web_fetch"})
+"""Kinds of tools that may list things page by page."""
 
 _FETCHING: Final = frozenset({"read", "web_fetch", "other"})
 """Kinds of tools that may open a page of the web."""
@@ -153,10 +162,10 @@ class History:
     """
 
     __slots__ = (
-        "_answers", "_current", "_echoed", "_editing", "_erring", "_failing", "_footers", "_kept", "_logs", "_moved",
-        "_moved_on", "_old", "_outcomes", "_outputs", "_patient", "_request", "_runs", "_shown", "_stands", "_was",
-        "_young", "asked_range", "changed", "changes", "constant", "epoch", "erring", "evidence", "failed", "fruitless",
-        "moves", "noise", "paging", "redo", "returned", "seen", "sibling", "subject", "turn",
+        "_answers", "_current", "_echoed", "_editing", "_erring", "_failing", "_footers", "_kept", "_listings", "_logs",
+        "_moved", "_moved_on", "_old", "_outcomes", "_outputs", "_patient", "_request", "_runs", "_shown", "_stands",
+        "_was", "_young", "asked_range", "changed", "changes", "constant", "epoch", "erring", "evidence", "failed",
+        "fruitless", "moves", "noise", "paging", "redo", "returned", "seen", "sibling", "subject", "turn",
     )  # fmt: skip
 
     def __init__(self, outputs: Outputs, natures: Natures) -> None:
@@ -177,6 +186,7 @@ class History:
         self._answers = Answers()
         self._outcomes = Answers()
         self._footers = Footers()
+        self._listings = Listings()
         self._shown = Shown()
         self._logs: list[str] = []
         """Files into which commands in the background write."""
@@ -221,6 +231,7 @@ class History:
         self._failing.clear()
         self._erring.clear()
         self._answers.clear()
+        self._listings.clear()
 
     @property
     def runs_asked(self) -> int:
@@ -333,8 +344,10 @@ class History:
         failing.last = None
         if failing:
             failing.succeeded(subject)
-        if kind == "other":
+        if kind in _PAGED:
             self._look_around(entry)
+            if self.paging:
+                return FIRST
         if kind in _ERRING and self._errs(entry):
             return FIRST
         if kind in _FETCHING and self._shut_out(entry):
@@ -355,6 +368,9 @@ class History:
                     return self._read(asked, entry)
                 if command is not None and only_echoes(command):
                     self._echo(entry)
+                    return FIRST
+                place = paged_command(command or "")
+                if place and self._page(f"{subject.call.name}\0{place}", entry):
                     return FIRST
                 if command is not None and "&" in command and ">" in command and len(self._logs) < MAX_LOGS:
                     self._logs += logs_of(command)
@@ -431,16 +447,41 @@ class History:
         if subject.nature.effect is EFFECT_CHANGES:
             return
         arguments = subject.arguments()
-        place = paged(arguments, looks=subject.nature.effect is EFFECT_LOOKS)
+        # Every search tells how many it wants to see; that alone asks for no page.
+        place = paged(arguments, looks=subject.kind == "other" and subject.nature.effect is EFFECT_LOOKS)
         if place is not None:
-            name = "\0".join((call.name, *place))
-            self.constant = self._answers.again(name, self._footers.plain(entry.held), entry.last, entry.batch)
-            self.evidence = self._answers.first if self.constant else 0
-            self.paging = self.constant > 0
-        if sees_gui(call.name, arguments, "other") and not self._answers.again(
-            f"\0screen {call.name}", entry.held, entry.last, entry.batch
+            name = "\0".join((call.name, *(f"{name}={value}" for name, value in sorted(place.items()))))
+            if name not in self._listings:
+                # The first page is often asked for without a place.
+                key = canonical.call_key(call.name, place) if place else ("", call.name)
+                bare = self._young.get(key)
+                if bare is not None and not bare.failed:
+                    self._listings.shown(name, bare.held, bare.last, bare.batch)
+            self._page(name, entry)
+        if (
+            subject.kind == "other"
+            and sees_gui(call.name, arguments, "other")
+            and not self._answers.again(f"\0screen {call.name}", entry.held, entry.last, entry.batch)
         ):
             self.seen = call.number
+
+    def _page(self, name: str, entry: KnownCall) -> bool:
+        """Count the pages of a listing that show nothing it has not shown; whether this is one."""
+        listings = self._listings
+        exact = self._answers.again(name, self._footers.plain(entry.held), entry.last, entry.batch)
+        first = self._answers.first
+        again = listings.shown(name, entry.held, entry.last, entry.batch)
+        if again and self.changes.world_since(listings.first):
+            listings.forget(name)  # what is there may be other things that look the same
+            again = listings.shown(name, entry.held, entry.last, entry.batch)
+        if again:
+            first = listings.first
+        else:
+            again = exact
+        self.constant = again
+        self.evidence = first if again else 0
+        self.paging = again > 0
+        return self.paging
 
     def _same_outcome(self, entry: KnownCall) -> bool:
         """Whether a changing tool answers other arguments as the last ones, and speaks of trouble: a rejection."""
@@ -643,6 +684,8 @@ class History:
         names = differences(before, held)
         if names is None:
             names = self._footers.differences(before, held) or self._moves_on_the_spot(before, held)
+        if names is None and self.subject.nature.rewordable and same_rows(before, held):
+            names = ORDER  # a search ranks anew what it found
         self.noise = names or ()
         return names is not None
 

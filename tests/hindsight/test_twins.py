@@ -185,6 +185,55 @@ LISTINGS: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize(("run", "kind"), [*REFUSALS, *ERRORS, *LISTINGS])
+PERSISTED = "<persisted-output>\nOutput too large (311.6KB). Full output saved to: {}\n\nPreview (first 2KB):\n{}\n..."
+TRUNCATED = "{1}\n\n[Output truncated: 48210 characters. Full output written to {0}]"
+STORED = "Result stored as artifact://run/{0} because it exceeds 32 kB. Preview: {1}"
+
+
+def put_aside(tool: str, name: str, template: str, ask: str, previews: Sequence[str]) -> Session:
+    """What was put aside is asked for, and is put aside again; ``ask`` names the place."""
+    run = Session().user().call(tool, {name: ask.format("report.json")}, template.format("/tmp/r/b0a.txt", previews[0]))
+    for number, preview in enumerate(previews):
+        place = f"/tmp/r/b{number}a.txt"
+        run.call(tool, {name: ask.format(place)}, template.format(f"/tmp/r/b{number + 1}a.txt", preview))
+    return run
+
+
+ASIDE: list[Any] = [
+    pytest.param(
+        put_aside("bash", "command", PERSISTED, "cat {}", ['{"findings": [1,'] * 8), "constant_answer", id="cat"
+    ),
+    pytest.param(
+        put_aside("read_file", "path", TRUNCATED, "{}", ["line one\nline two"] * 8), "constant_answer", id="a tool"
+    ),
+    pytest.param(
+        put_aside("get_artifact", "uri", STORED, "artifact://run/{}", ["a,b,c"] * 8), "constant_answer", id="an id"
+    ),
+    pytest.param(
+        put_aside("bash", "command", PERSISTED, "tail -n +40 {}", [f'{{"findings": [{n},' for n in range(8)]),
+        "",
+        id="another piece each time",
+    ),
+    pytest.param(
+        put_aside("bash", "command", PERSISTED, "./scan.sh --report", ["scan 4.2.0"] * 2)
+        .edit("a.py", "x", "y")
+        .sh("./scan.sh --all", PERSISTED.format("/tmp/r/b9a.txt", "scan 4.2.0")),
+        "",
+        id="runs whose reports begin alike",
+    ),
+    pytest.param(
+        asked(
+            "bash",
+            "command",
+            [f"jq .findings[{n}] /tmp/r/b0a.txt" for n in range(8)],
+            *(f'{{"id": {n}, "saved to": "/tmp/r/b0a.txt"}}' for n in range(8)),
+        ),
+        "",
+        id="questions about what was put aside",
+    ),
+]
+
+
+@pytest.mark.parametrize(("run", "kind"), [*REFUSALS, *ERRORS, *LISTINGS, *ASIDE])
 def test_twins(run: Session, kind: str) -> None:
     assert loops(run) == ([kind] if kind else [])

@@ -26,6 +26,7 @@ from loopaudit.core import canonical
 from loopaudit.core.events import TOKEN_LIMIT, Call, Result
 from loopaudit.core.failure_words import says_failure
 from loopaudit.hindsight.calls.answers import Answers, without_echo
+from loopaudit.hindsight.calls.aside import PutAside
 from loopaudit.hindsight.calls.changes import Changes
 from loopaudit.hindsight.calls.editing import Editing
 from loopaudit.hindsight.calls.effects import (
@@ -162,10 +163,11 @@ class History:
     """
 
     __slots__ = (
-        "_answers", "_current", "_echoed", "_editing", "_erring", "_failing", "_footers", "_kept", "_listings", "_logs",
-        "_moved", "_moved_on", "_old", "_outcomes", "_outputs", "_patient", "_request", "_runs", "_shown", "_stands",
-        "_was", "_young", "asked_range", "changed", "changes", "constant", "epoch", "erring", "evidence", "failed",
-        "fruitless", "moves", "noise", "paging", "redo", "returned", "seen", "sibling", "subject", "turn",
+        "_answers", "_aside", "_current", "_echoed", "_editing", "_erring", "_failing", "_footers", "_kept",
+        "_listings", "_logs", "_moved", "_moved_on", "_old", "_outcomes", "_outputs", "_patient", "_request", "_runs",
+        "_shown", "_stands", "_was", "_young", "asked_range", "changed", "changes", "constant", "epoch", "erring",
+        "evidence", "failed", "fruitless", "moves", "noise", "paging", "redo", "returned", "seen", "sibling",
+        "subject", "turn",
     )  # fmt: skip
 
     def __init__(self, outputs: Outputs, natures: Natures) -> None:
@@ -186,6 +188,7 @@ class History:
         self._answers = Answers()
         self._outcomes = Answers()
         self._footers = Footers()
+        self._aside = PutAside()
         self._listings = Listings()
         self._shown = Shown()
         self._logs: list[str] = []
@@ -232,6 +235,7 @@ class History:
         self._erring.clear()
         self._answers.clear()
         self._listings.clear()
+        self._aside.clear()
 
     @property
     def runs_asked(self) -> int:
@@ -344,6 +348,8 @@ class History:
         failing.last = None
         if failing:
             failing.succeeded(subject)
+        if kind not in EDITING_KINDS and self._put_aside(entry):
+            return FIRST
         if kind in _PAGED:
             self._look_around(entry)
             if self.paging:
@@ -464,6 +470,14 @@ class History:
             and not self._answers.again(f"\0screen {call.name}", entry.held, entry.last, entry.batch)
         ):
             self.seen = call.number
+
+    def _put_aside(self, entry: KnownCall) -> bool:
+        """Whether what was put aside is asked for, and is put aside once more, at whatever place."""
+        self.constant = self._aside.again(self.subject.call, self._footers.plain(entry.held), entry.batch)
+        self.paging = self.constant > 0
+        if self.paging:
+            self.evidence = self._aside.first
+        return self.paging
 
     def _page(self, name: str, entry: KnownCall) -> bool:
         """Count the pages of a listing that show nothing it has not shown; whether this is one."""

@@ -26,7 +26,6 @@ from loopaudit.core.events import Event
 from loopaudit.core.findings import Problem, Problems
 from loopaudit.core.report import FileProblem, TranscriptResult
 from loopaudit.hindsight.classifier import Handover
-from loopaudit.hindsight.marks import MarksError, marked
 from loopaudit.hindsight.observer import Hindsight, HindsightResult
 from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
@@ -171,6 +170,8 @@ class _Audit(Session):
         marks = totals.marks
         if marks is None:
             return found
+        from loopaudit.hindsight.marks import MarksError, marked  # only redacted transcripts have any
+
         if marks.failure_level != self.options.failure_level:
             level = marks.failure_level.replace("_", "-")
             result.notes.append(

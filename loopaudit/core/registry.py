@@ -4,15 +4,17 @@ No list of plug-ins is kept anywhere. A built-in plug-in is a module or a folder
 ``readers/formats`` or ``reports/formats``, with the constant of its kind; an installed package offers more
 through the entry-point groups ``loopaudit.policies``, ``loopaudit.readers`` and
 ``loopaudit.reports``. Entry points are looked up only when asked for a name that is not
-built in, when no built-in reader claims a transcript, or for a list of everything: that alone
+built in, when no built-in reader claims a transcript or folder, or for a list of everything: that alone
 costs more than starting the interpreter. A built-in plug-in is never replaced by an installed one.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from importlib import import_module
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any, Final, Generic, Protocol, TypeVar
 
@@ -49,6 +51,34 @@ def loaded(what: str, load: Callable[[], T]) -> T:
         raise
     except BaseException as error:  # SystemExit and GeneratorExit too
         raise PluginError(f"{what}: {type(error).__name__}: {flat(str(error))}") from error
+
+
+def may_be_offered(group: str) -> bool:
+    """Whether an installed package may have entry points of a group: no, only where ``importlib.metadata`` finds none.
+
+    To import that, and to let it look, takes a tenth of a small replay of a folder. It reads the same files, where
+    packages lie in folders; what lies elsewhere, in an archive or behind a finder of its own, may offer anything.
+    """
+    if any(hasattr(finder, "find_distributions") for finder in sys.meta_path if finder is not PathFinder):
+        return True
+    heading = f"[{group}]".encode()
+    for folder in map(Path, sys.path):
+        try:
+            names = os.listdir(folder)
+        except OSError:
+            if folder.exists():
+                return True
+            continue
+        if folder.suffix.lower() == ".egg":
+            return True
+        for name in names:
+            if name.lower().endswith((".dist-info", ".egg-info")):
+                try:
+                    if heading in (folder / name / "entry_points.txt").read_bytes():
+                        return True
+                except OSError:
+                    continue  # most have none
+    return False
 
 
 class Registry(Generic[P]):
@@ -151,11 +181,13 @@ class Registry(Generic[P]):
     def _entries(self) -> dict[str, Any]:
         """The entry points of this kind by name, looked up once."""
         if self._offered is None:
-            from importlib.metadata import entry_points
+            self._offered = {}
+            group = f"loopaudit.{self.folder.partition('/')[0]}"
+            if may_be_offered(group):
+                from importlib.metadata import entry_points
 
-            built_in = set(self.ids())
-            offered = entry_points(group=f"loopaudit.{self.folder.partition('/')[0]}")
-            self._offered = {entry.name: entry for entry in offered if entry.name not in built_in}
+                built_in = set(self.ids())
+                self._offered = {entry.name: entry for entry in entry_points(group=group) if entry.name not in built_in}
         return self._offered
 
     def _installed(self, id: str) -> P:

@@ -7,6 +7,8 @@ import os
 import subprocess
 import sys
 from importlib import import_module
+from pathlib import Path
+from shutil import copy
 
 import pytest
 
@@ -53,6 +55,7 @@ def loaded(*arguments: object) -> set[str]:
                 "hashlib",
                 "tempfile",
                 "tomllib",
+                "loopaudit.hindsight.marks",
                 "loopaudit.readers.formats.openai_chat",
                 "loopaudit.policies.guards.crush",
                 "loopaudit.audit.pool",
@@ -68,6 +71,7 @@ def loaded(*arguments: object) -> set[str]:
                 "hashlib",
                 "tempfile",
                 "tomllib",
+                "loopaudit.hindsight.marks",
             },
         ),
         (("convert", CATCH), {"rich", "loopaudit.audit.engine", "loopaudit.hindsight.observer"}),
@@ -83,6 +87,11 @@ def test_nothing_heavy_is_loaded(arguments: tuple[object, ...], more: set[str]) 
     modules = loaded(*arguments)
     assert "loopaudit.__main__" in modules
     assert not modules & (HEAVY | more)
+
+
+def test_a_folder_is_replayed_without_a_look_at_what_is_installed(tmp_path: Path) -> None:
+    copy(CATCH, tmp_path)
+    assert not loaded("replay", tmp_path, "--report", "json") & {"importlib.metadata", "sqlite3", "hashlib"}
 
 
 def test_the_table_of_commands_is_that_of_their_modules() -> None:

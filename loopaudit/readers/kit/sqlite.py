@@ -6,17 +6,19 @@ written back from its write-ahead log is not seen; :func:`count_log` counts that
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from loopaudit.core.canonical import NOT_JSON, parse
 from loopaudit.core.text import one_line
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.probe import Probe
+
+if TYPE_CHECKING:
+    import sqlite3  # readers that know a store are asked about every file and folder, and most are none
 
 MAGIC: Final = "SQLite format 3"
 """How the text of a store begins."""
@@ -42,6 +44,8 @@ def _columns(probe: Probe) -> Columns:
     path = Path(probe.path)
     if not path.is_file():
         return {}
+    import sqlite3
+
     try:
         with closing(_connect(path)) as store:
             names = [name for (name,) in store.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
@@ -52,6 +56,8 @@ def _columns(probe: Probe) -> Columns:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
+    import sqlite3
+
     store = sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=ro&immutable=1", uri=True)
     store.execute("PRAGMA query_only = ON")
     store.execute("PRAGMA trusted_schema = OFF")
@@ -62,6 +68,8 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 def rows(path: Path, query: str, emit: Emitter, values: Sequence[str] = ()) -> Iterator[tuple[Any, ...]]:
     """The rows of a query, whose text is a reader's own, for ``values``. A damaged store ends with a problem."""
+    import sqlite3
+
     try:
         with closing(_connect(path)) as store:
             yield from store.execute(query, values)

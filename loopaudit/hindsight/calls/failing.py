@@ -22,6 +22,7 @@ from loopaudit.hindsight.calls.failures import (
     obstacle_of,
     same_failure,
 )
+from loopaudit.hindsight.calls.outputs import as_letters
 from loopaudit.hindsight.calls.subject import Subject
 from loopaudit.hindsight.shell.programs import EFFECT_CHANGES
 
@@ -257,7 +258,7 @@ LOOKED_AT: Final = 64
 """Characters or bytes of an answer that are looked at before anything of it is decoded."""
 
 _TRACES: Final = ("Traceback", "Cell In[", "  Cell In[", "--------------------")
-_RAW_TRACES: Final = tuple(b'"' + begin.encode() for begin in _TRACES)
+_RAW_TRACES: Final = tuple('"' + begin for begin in _TRACES)
 
 
 def says_error(text: str) -> bool:
@@ -270,8 +271,8 @@ def may_say_error(source: str | bytes) -> bool:
     if isinstance(source, str):
         head = source[:LOOKED_AT]
         return "rror" in head or "xception" in head or head.startswith(_TRACES)
-    raw = source[:LOOKED_AT]
-    return b"rror" in raw or b"xception" in raw or raw.startswith(_RAW_TRACES)
+    head = as_letters(source[:LOOKED_AT])
+    return "rror" in head or "xception" in head or head.startswith(_RAW_TRACES)
 
 
 _HEADERS: Final = (b'"Chunk ID: ', b'"Wall time: ', b'"Exit code: ')
@@ -293,26 +294,17 @@ def behind_header(source: str | bytes) -> str | bytes:
 
 
 _ERRORS: Final = ("rror", "xception", "Traceback", "Cell In[", "-----")
-_RAW_ERRORS: Final = tuple(words.encode() for words in _ERRORS)
 """What stands near the beginning of an error, behind a header or without one; spares looking for that in most."""
 
 
 def maybe_error(source: str | bytes, *, of_shell: bool) -> str | bytes | None:
     """An answer, as recorded and without a header, if it :func:`may_say_error`; else ``None``."""
-    if isinstance(source, str):
-        head = source[: HEADER + LOOKED_AT]
-        for words in _ERRORS:
-            if words in head:
-                break
-        else:
-            return None
+    head = as_letters(source[: HEADER + LOOKED_AT])
+    for words in _ERRORS:
+        if words in head:
+            break
     else:
-        raw = source[: HEADER + LOOKED_AT]
-        for raw_words in _RAW_ERRORS:
-            if raw_words in raw:
-                break
-        else:
-            return None
+        return None
     if of_shell:
         source = behind_header(source)
     return source if may_say_error(source) else None

@@ -18,6 +18,7 @@ import orjson
 from loopaudit.core import regex
 from loopaudit.core.events import decode_text
 from loopaudit.hindsight.calls.noise import remove_all
+from loopaudit.hindsight.calls.outputs import as_letters
 from loopaudit.hindsight.calls.ranges import PATCHES, normal_path, patched_paths, path_of
 
 Category = Literal[
@@ -182,9 +183,6 @@ _OBSTACLES: Final = (
 )  # fmt: skip
 """What a text must hold for :data:`_REASON` to match."""
 
-_RAW_OBSTACLES: Final = tuple(words.encode() for words in _OBSTACLES)
-
-
 _MOST: Final = 12
 """Most bytes of a character in a JSON string: two escapes."""
 
@@ -194,12 +192,7 @@ def may_be_obstacle(source: str | bytes) -> bool:
     if isinstance(source, bytes):
         if len(source) > _MOST * (HEAD + TAIL) and source[:1] == b'"':
             source = source[: _MOST * HEAD] + source[-_MOST * TAIL :]
-        for raw in _RAW_OBSTACLES:
-            if raw in source:
-                break
-        else:
-            return False
-        return True
+        source = as_letters(source)
     return any(words in source for words in _OBSTACLES)
 
 
@@ -315,7 +308,7 @@ def _gist(text: str) -> str:
 
 def ends_in_error(source: str | bytes) -> bool:
     """Whether an answer, as recorded, is the trace of an error, which tells at its end what it is."""
-    if isinstance(source, bytes) and b"raceback" not in source[:_PIECE] and b"ell In" not in source[:_PIECE]:
+    if isinstance(source, bytes) and "raceback" not in (head := as_letters(source[:_PIECE])) and "ell In" not in head:
         return False
     short = excerpt(decode_text(source) if isinstance(source, bytes) else source)
     return _TRACE.match(short) is not None and _RAISED.search(short) is not None

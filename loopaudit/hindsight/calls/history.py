@@ -67,6 +67,7 @@ from loopaudit.hindsight.calls.outputs import (
     KnownCall,
     Outputs,
     appended_to,
+    as_letters,
     differences,
     head_of,
     held_of,
@@ -431,7 +432,7 @@ class History:
         subject = self.subject
         source = subject.call.source
         if not (
-            b"://" in source if isinstance(source, bytes) else "://" in source if isinstance(source, str) else True
+            source.find(b"://") >= 0 if isinstance(source, bytes) else not isinstance(source, str) or "://" in source
         ):
             return False  # spares decoding most arguments
         host = host_asked(subject.arguments())
@@ -794,7 +795,7 @@ class History:
 
 def _stands_for_evicted(held: Held) -> bool:
     """Whether a short result stands for one that the recorder no longer has."""
-    if isinstance(held, bytes) and b"\\" not in held and b"ed" not in held.lower():
+    if isinstance(held, bytes) and "\\" not in (letters := as_letters(held)) and "ed" not in letters.lower():
         return False  # all words for it end like that; nothing need be decoded to see that they are missing
     return is_evicted(text_of(held) or "")
 

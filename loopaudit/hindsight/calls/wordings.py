@@ -14,7 +14,7 @@ from typing import Final
 from loopaudit.core import regex
 from loopaudit.core.failure_words import says_failure
 from loopaudit.core.regex import Phrase
-from loopaudit.hindsight.calls.outputs import head_of
+from loopaudit.hindsight.calls.outputs import as_letters, head_of
 
 HEAD: Final = 400
 """Characters of a result that are looked at."""
@@ -263,9 +263,6 @@ def _rejects_elsewhere(low: str) -> bool:
 _EDIT_REFUSALS: Final = ("proposed edit", "apply_patch verification failed", "No exact match", "No replacement was")
 
 
-_RAW_EDIT_REFUSALS: Final = tuple(words.encode() for words in _EDIT_REFUSALS)
-
-
 _REFUSED: Final = Phrase(
     "approv|polic|permission|user|operator|sandbox|allowlist|allow-list|session",
     r"\W{0,4}(?:error:? )?(?:[\w.-]{1,40}:? ){0,2}(?:(?:was|is|has been) )?(?:rejected|denied|declined|refused|blocked"
@@ -274,7 +271,7 @@ _REFUSED: Final = Phrase(
     r"|[^\n]{0,100}\brequires? (?:\w{1,20} )?approval\b"
     r"|[^\n]{0,100}\b(?:user|operator) (?:has )?(?:denied|rejected|declined|refused)\b",
 )
-_RAW_REFUSED: Final = (b"reject", b"denied", b"declin", b"refus", b"block", b"allow", b"permit", b"approv")
+_REFUSING: Final = ("reject", "denied", "declin", "refus", "block", "allow", "permit", "approv")
 
 MAX_REFUSAL: Final = 400
 """Longest result in characters or bytes that may be a harness's refusal to run a command."""
@@ -284,20 +281,16 @@ def refuses_command(source: str | bytes) -> bool:
     """Whether the result of a command, as recorded, is its harness's refusal to run it."""
     if len(source) > MAX_REFUSAL:
         return False
-    head = source[:200]
-    raw = head.lower() if isinstance(head, bytes) else head.lower().encode(errors="replace")
-    for words in _RAW_REFUSED:
-        if words in raw:
+    low = as_letters(source[:200]).lower()
+    for words in _REFUSING:
+        if words in low:
             return _REFUSED.match(head_of(source).lower()) is not None
     return False
 
 
 def may_refuse_edit(source: str | bytes) -> bool:
     """Whether the result of a command, as recorded, may tell that an edit made through it was refused."""
-    if isinstance(source, bytes):
-        raw = source[:200]
-        return any(words in raw for words in _RAW_EDIT_REFUSALS)
-    head = source[:200]
+    head = as_letters(source[:200])
     return any(words in head for words in _EDIT_REFUSALS)
 
 

@@ -306,6 +306,25 @@ def test_the_commonest_lines_with_noise(line: str) -> None:
     assert noise._removed(line) == noise._removed_by_search(line)
 
 
+headers = st.sampled_from(
+    [
+        "",
+        "Chunk ID: 0a1b\n",
+        "Chunk ID: 0a1b\nWall time: 1.5 seconds\n",
+        "Chunk ID: c2d3\nWall time: 1.5 seconds\n",
+        "Chunk ID: c2d3\nWall time: 2.25 seconds\n",
+        "Chunk ID: x\nWall time: 2.25 seconds\n",
+    ]
+)
+
+
+@given(headers, headers, texts, texts, st.booleans())
+def test_results_that_differ_in_their_headers(one: str, other: str, text: str, changed: str, same: bool) -> None:
+    one, other = one + text, other + (text if same else changed)
+    assume(one != other)
+    assert differences(orjson.dumps(one), orjson.dumps(other)) == same_but_for_noise(one, other)
+
+
 pieces = st.lists(
     st.sampled_from(
         [

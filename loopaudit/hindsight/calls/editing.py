@@ -66,7 +66,7 @@ class Editing:
         """The class of an edit that made this move."""
         self._move = move
         if move == "repeated":
-            self._changes.settle()
+            self._changes.settle(self.evidence)
             if self._changes.world <= self.evidence:
                 return RE_EDIT
         for path in paths:

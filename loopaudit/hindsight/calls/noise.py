@@ -316,6 +316,24 @@ def same_but_for_noise(one: str, other: str) -> tuple[str, ...] | None:
     return tuple(sorted(names))
 
 
+_HEADER: Final = regex.lazy(rb'"(Chunk ID: [0-9a-f]{4,32})\\n(Wall time: \d{1,6}\.\d{1,12} seconds)\\n')
+"""These two lines as JSON bytes, where results begin with them."""
+
+
+def same_behind_header(one: bytes, other: bytes) -> tuple[str, ...] | None:
+    """The names of the noise in which the headers of two results differ, if nothing else does, or ``None``.
+
+    Most polls of one agent with many users are alike in that way, and need not be decoded.
+    """
+    if not (one.startswith(b'"Chunk ID: ') and other.startswith(b'"Chunk ID: ')):
+        return None
+    head, counterpart = _HEADER.match(one), _HEADER.match(other)
+    if head is None or counterpart is None or one[head.end() :] != other[counterpart.end() :]:
+        return None
+    names = [name for group, name in ((2, "duration"), (1, "request id")) if head[group] != counterpart[group]]
+    return tuple(names)
+
+
 def alike_lines(line: str, counterpart: str, names: set[str]) -> bool:
     """Whether two different lines differ in noise only, whose names are added to ``names``."""
     a, b = _differing_part(line, counterpart)

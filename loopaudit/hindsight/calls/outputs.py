@@ -15,7 +15,7 @@ import orjson
 
 from loopaudit.core import regex
 from loopaudit.core.events import TOKEN_LIMIT, Result, decode_text
-from loopaudit.hindsight.calls.noise import begins_otherwise, first_difference, same_but_for_noise
+from loopaudit.hindsight.calls.noise import begins_otherwise, first_difference, same_behind_header, same_but_for_noise
 
 BUDGET: Final = 1 << 20
 """Bytes or characters of results that are kept as they are, over all agents together."""
@@ -224,12 +224,12 @@ def differences(before: Held, held: Held) -> tuple[str, ...] | None:
         return ()
     if isinstance(before, tuple):
         return None
-    if (
-        isinstance(before, bytes)
-        and isinstance(held, bytes)
-        and ((len(before) > MAX_READ and begins_otherwise(before, held)) or _other_lines(before, held))
-    ):
-        return None
+    if isinstance(before, bytes) and isinstance(held, bytes):
+        names = same_behind_header(before, held)
+        if names is not None:
+            return names
+        if (len(before) > MAX_READ and begins_otherwise(before, held)) or _other_lines(before, held):
+            return None
     known = text_of(before)
     if known is None or len(known) > MAX_TEXT:
         return None

@@ -88,7 +88,7 @@ class Shown:
 
     def _judge(self, file: _Shown, asked: ReadRange, changes: Changes, entry: KnownCall) -> CallClass:
         self.redo = False
-        if changes.since(file.since, asked.path) or file.turn != entry.turn:
+        if file.turn != entry.turn or changes.since(file.since, asked.path):  # the dearer question last
             file.coverage, file.before, file.fresh = Coverage(), None, []
             file.since, file.batch, file.turn, file.epoch = entry.last, entry.batch, entry.turn, entry.epoch
             file.redone_at, file.redone = -1, False

@@ -255,7 +255,8 @@ class Tracker:
                 self._in_batch = True
             if not stretch.gap:
                 stretch.last = call.number
-        stretch.patient = stretch.patient or history.patient
+        if strong:  # a stretch without such a repeat is no wait, whatever was asked for
+            stretch.patient = stretch.patient or history.patient
         if not sibling:
             over = self._over and member.need == "over"
             member.at_once += at_once or over

@@ -179,6 +179,14 @@ class Subject:
             return effect_of_command(self.command)
         return effect_of(self.call.name, self.arguments(), self.nature, self.kind)
 
+    def may_only_wait(self) -> bool:
+        """Whether :meth:`effect` may tell that the call does nothing but wait; spares reading most commands."""
+        command = self.command
+        if self.kind != "shell" or command is None or not command.strip():
+            return True
+        low = command.lower()
+        return "sleep" in low or "wait" in low
+
     def brings_nothing(self) -> bool:
         """Whether the call can bring no information by its nature: a thought, a plan, a pause."""
         kind = self.kind

@@ -22,7 +22,7 @@ from loopaudit.hindsight.calls.failures import CURELESS, Category, category_of
 from loopaudit.hindsight.calls.history import MAX_ACKNOWLEDGEMENT, RECEIPT, History
 from loopaudit.hindsight.calls.outputs import Held, equal, head_of, held_of
 from loopaudit.hindsight.calls.subject import TAKES_OUTPUT
-from loopaudit.hindsight.calls.wordings import content_of, rejects, shows_end, shows_finish, shows_no_wait, shows_prompt
+from loopaudit.hindsight.calls.wordings import shows_end, shows_finish, shows_no_wait, shows_prompt
 from loopaudit.hindsight.episodes.verdict import (
     MAX_ANSWERS,
     MAX_NOVEL,
@@ -295,7 +295,7 @@ class Tracker:
         if sibling:
             return
         if not member.strong:
-            self._look_at_refusal(member, call)
+            self._note_answer(member, call)
         stretch.strong += 1
         member.strong += 1
         stretch.kinds[found] = stretch.kinds.get(found, 0) + 1
@@ -321,15 +321,13 @@ class Tracker:
         answer.times += 1
         answer.exact = answer.exact or exact
 
-    def _look_at_refusal(self, member: Member, call: Call) -> None:
-        """Note whether the answer of a repeated call may change by itself, or names what would cure it."""
+    def _note_answer(self, member: Member, call: Call) -> None:
+        """Note what tells whether the answer of a repeated call may change by itself, or names what would cure it."""
         history = self._history
-        category = member.category
-        if not history.failed and call.result is not None and rejects(head := head_of(call.result.source)):
-            category = category_of(content_of(head))
-        member.curable = category in CURELESS or category in ("unmet", "no_match")
-        failing_change = history.failed and history.subject.effect().effect == EFFECT_CHANGES
-        member.may_move = not member.curable and (category == "outage" or not failing_change)
+        if history.failed:
+            member.failing_change = history.subject.effect().effect == EFFECT_CHANGES
+        elif call.result is not None:
+            member.head = head_of(call.result.source)
 
     def _open_members(self) -> dict[Group, Member]:
         return {} if self.open is None else self.open.members
@@ -419,6 +417,9 @@ class Tracker:
         history = self._history
         self._ended_by = (call.number, "" if history.subject.kind in _WORK else call.name)
         if history.subject.kind in ("think", "plan") and found == FIRST:
+            return
+        if not (stretch.strong or self._over or history.subject.may_only_wait()):
+            self.close("moved_on")  # whatever it does
             return
         effect = history.subject.effect()
         if effect.waits or effect.effect == EFFECT_CHANGES:

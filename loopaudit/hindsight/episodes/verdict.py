@@ -13,8 +13,9 @@ from typing import Final, NamedTuple
 import msgspec
 
 from loopaudit.core.text import one_line
-from loopaudit.hindsight.calls.failures import CURELESS, Category
+from loopaudit.hindsight.calls.failures import CURELESS, Category, category_of
 from loopaudit.hindsight.calls.outputs import Held
+from loopaudit.hindsight.calls.wordings import content_of, rejects
 from loopaudit.hindsight.words import RE_EDIT, RE_READ, SAME_FAILURE, CallClass
 
 POLL_BUDGET: Final = 40
@@ -81,8 +82,8 @@ class Member(msgspec.Struct):
     ``arguments`` is the beginning of the argument text of its first call. ``waits`` counts the
     repeats that waited for something, ``at_once`` those of a waiting tool that did not wait,
     ``moves`` those of a look whose answer has moved by itself before.
-    ``may_move`` means that the answer may change by itself (an outage, a look), ``curable`` that
-    a refusal named what would cure it.
+    ``head`` is how its first answer begins, if it is no failure by its flag but may be one by its words: few are
+    ever asked for that. ``failing_change`` means that it failed to change something.
     """
 
     index: int
@@ -96,11 +97,29 @@ class Member(msgspec.Struct):
     waits: int = 0
     at_once: int = 0
     moves: int = 0
-    may_move: bool = True
-    curable: bool = False
     noise: int = 0
     category: Category = "other"
     empty: bool = False
+    head: str = ""
+    refusal: Category | None = None
+    failing_change: bool = False
+
+    @property
+    def reason(self) -> Category:
+        """What its first answer failed of, or refused it for."""
+        if self.refusal is None:
+            self.refusal = category_of(content_of(self.head)) if rejects(self.head) else self.category
+        return self.refusal
+
+    @property
+    def curable(self) -> bool:
+        """Whether a refusal named what would cure it."""
+        return self.reason in CURELESS or self.reason in ("unmet", "no_match")
+
+    @property
+    def may_move(self) -> bool:
+        """Whether the answer may change by itself (an outage, a look)."""
+        return not self.curable and (self.reason == "outage" or not self.failing_change)
 
     @property
     def text(self) -> str:

@@ -212,7 +212,7 @@ def private_batch(batch: Batch) -> Batch:
 
 def _private_call(call: Call) -> Call:
     mine = copy(call)
-    mine.identities = None
+    mine.identities = mine.decoded = None
     mine.result = copy(call.result)
     if call.form == VALUE:
         mine.source = deepcopy(call.source)

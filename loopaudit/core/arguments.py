@@ -23,12 +23,20 @@ WEAK_ID: Final = regex.lazy(
 _SHALLOW: Final = 2 * canonical.MAX_DEPTH
 """Characters that cannot nest too deeply."""
 
+_KEPT: Final = 8192
+"""Bytes of arguments as recorded up to which their value, decoded for the key, stays for whoever asks next."""
+
 _MINUS: Final = ord("-")
 """Looked for before ``-0``: one byte is found many times faster than two."""
 
 
-def of_arguments(name: str, arguments: Any) -> tuple[int, Any, bool, bytes]:
-    """Form, source, whether it is JSON, and the canonical key of recorded arguments.
+Recorded = tuple[int, Any, bool, bytes, Any]
+"""Form, source, whether it is JSON, the canonical key, and the value if it was decoded for the key, or ``None``:
+what :class:`~loopaudit.core.events.Call` keeps of its arguments."""
+
+
+def of_arguments(name: str, arguments: Any) -> Recorded:
+    """What a call keeps of recorded arguments.
 
     Bytes are taken as a JSON string, which is the text that the model sent.
     """
@@ -40,34 +48,36 @@ def of_arguments(name: str, arguments: Any) -> tuple[int, Any, bool, bytes]:
     if isinstance(arguments, str):
         return of_text(name, arguments)
     value = canonical.keep_decoded(arguments)
-    return VALUE, value, True, canonical.call_key(name, value)
+    return VALUE, value, True, canonical.call_key(name, value), None
 
 
-def of_text(name: str, sent: str) -> tuple[int, Any, bool, bytes]:
+def of_text(name: str, sent: str) -> Recorded:
     """The same for the text that the model sent: :func:`canonical.parse` and its key at their fastest."""
     if ("-" not in sent or "-0" not in sent) and (
         len(sent) <= _SHALLOW or sent.count("[") + sent.count("{") <= canonical.MAX_DEPTH
     ):
         try:
-            spelling = dumps((name, loads(sent)), option=OPT_SORT_KEYS)
-            return TEXT, sent, True, blake2b(spelling, digest_size=KEY_BYTES).digest()
+            value = loads(sent)
+            key = blake2b(dumps((name, value), option=OPT_SORT_KEYS), digest_size=KEY_BYTES).digest()
+            return TEXT, sent, True, key, value if len(sent) <= _KEPT else None
         except (ValueError, TypeError, RecursionError):
             pass
     value = canonical.parse(sent)
     if value is canonical.NOT_JSON:
-        return TEXT, sent, False, canonical.text_key(name, sent)
-    return TEXT, sent, True, canonical.call_key(name, value)
+        return TEXT, sent, False, canonical.text_key(name, sent), None
+    return TEXT, sent, True, canonical.call_key(name, value), value if len(sent) <= _KEPT else None
 
 
-def of_slice(name: str, raw: bytes) -> tuple[int, Any, bool, bytes]:
+def of_slice(name: str, raw: bytes) -> Recorded:
     """The same for a JSON slice that is no string: :func:`canonical.call_key` at its fastest."""
     if _MINUS not in raw or b"-0" not in raw:
         try:
-            spelling = dumps((name, loads(raw)), option=OPT_SORT_KEYS)
-            return SLICE, raw, True, blake2b(spelling, digest_size=KEY_BYTES).digest()
+            value = loads(raw)
+            key = blake2b(dumps((name, value), option=OPT_SORT_KEYS), digest_size=KEY_BYTES).digest()
+            return SLICE, raw, True, key, value if len(raw) <= _KEPT else None
         except (ValueError, TypeError, RecursionError):
             pass
     value = canonical.parse(raw)
     if value is canonical.NOT_JSON:
         value = canonical.keep_decoded(decode_value(raw))
-    return VALUE, value, True, canonical.call_key(name, value)
+    return VALUE, value, True, canonical.call_key(name, value), None

@@ -141,7 +141,8 @@ class Call(msgspec.Struct, gc=False):
     ``number`` counts distinct calls of the session from 1, over all its agents. ``key`` is
     the canonical key of name and arguments (:func:`loopaudit.core.canonical.call_key`).
     ``identities`` are its keys by other ways of comparing, once somebody asked for them;
-    so is ``cached_kind``, see :func:`loopaudit.core.tools.kind_of`.
+    so is ``cached_kind``, see :func:`loopaudit.core.tools.kind_of`. ``decoded`` is the value of the
+    arguments where it is known beside their ``source``, ``None`` where it is not.
     """
 
     id: str
@@ -156,15 +157,19 @@ class Call(msgspec.Struct, gc=False):
     at: str | float | None = None
     identities: object = None
     cached_kind: Any = None
+    decoded: Any = None
 
     @property
     def arguments(self) -> Any:
         """The parsed arguments, or the text itself where it is no JSON."""
         if self.form == VALUE:
             return self.source
+        value = self.decoded
         if self.form == SLICE:
-            self.source = value = decode_value(self.source)
+            self.source = value = decode_value(self.source) if value is None else value
             self.form = VALUE
+            return value
+        if value is not None:
             return value
         source = self.source
         if not self.is_json:

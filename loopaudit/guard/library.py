@@ -94,7 +94,7 @@ class LiveGuard:
     def _batch(self, call: Any) -> Batch:
         """A call that is not counted yet, as a response."""
         name, arguments = _named(call)
-        form, source, is_json, key = of_arguments(name, arguments)
+        form, source, is_json, key, _ = of_arguments(name, arguments)
         made = Call("", self._number + 1, name, form, source, key, is_json)
         return Batch("", "", self._batches + 1, [made])
 

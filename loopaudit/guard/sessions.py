@@ -170,7 +170,7 @@ class Followed:
         for batch in waiting:
             list(copied.judge(batch))  # what it decides on them is handed on once the transcript goes on
         last = waiting[-1].calls[-1].number if waiting and waiting[-1].calls else 0
-        form, source, is_json, key = of_arguments(asked.tool, asked.arguments)
+        form, source, is_json, key, _ = of_arguments(asked.tool, asked.arguments)
         call = Call(asked.call, last + 1, asked.tool, form, source, key, is_json)
         return copied, Batch("", "", waiting[-1].index + 1 if waiting else 1, [call])
 

@@ -387,7 +387,7 @@ class Emitter:
         (``bytes``; a JSON string in it is the sent text), or the decoded value.
         """
         # The source stays as recorded; the mark is the canonical key, made once for copies, guards and hindsight.
-        form, source, is_json, mark = (
+        form, source, is_json, mark, value = (
             of_slice(name, arguments)
             if isinstance(arguments, bytes) and arguments[:1] != b'"'
             else of_arguments(name, arguments)
@@ -421,7 +421,7 @@ class Emitter:
         totals.calls = number = totals.calls + 1
         own = id or f"#{number}"  # by its number it is the only one of the conversation
         ids.put(own, hash(mark))
-        call = Call(own, number, name, form, source, mark, is_json, None, line, at)
+        call = Call(own, number, name, form, source, mark, is_json, None, line, at, None, None, value)
         batch.calls.append(call)
         opened = stream.opened
         index = batch.index

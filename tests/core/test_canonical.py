@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopaudit.core import canonical
+from loopaudit.core.arguments import of_arguments, of_slice
 from loopaudit.core.canonical import NOT_JSON, call_key, dump, has_negative_zero, parse, text_key
+from loopaudit.core.events import Call
 
 
 def key(text: str) -> bytes:
@@ -131,6 +133,16 @@ def test_spelling_never_changes_the_key(value: Any, indent: int, ascii_only: boo
 @given(json_values)
 def test_writing_and_reading_again_gives_the_same_value(value: Any) -> None:
     assert dump(parse(dump(value))) == dump(value)
+
+
+@given(st.one_of(json_values.map(dump), st.sampled_from([text.encode() for pair in DIFFERENT for text in pair])))
+def test_the_value_that_the_key_was_made_of_is_what_the_arguments_say(written: bytes) -> None:
+    for recorded in (of_arguments("t", written.decode()), of_slice("t", written)):
+        form, source, is_json, made_of, value = recorded
+        keeps, decodes = (Call("c", 1, "t", form, source, made_of, is_json, decoded=v) for v in (value, None))
+        assert dump(keeps.arguments) == dump(decodes.arguments)
+        assert (keeps.form, keeps.raw_arguments) == (decodes.form, decodes.raw_arguments)
+        assert parse(written) is NOT_JSON or made_of == call_key("t", keeps.arguments) == key(written.decode())
 
 
 @given(st.binary(max_size=60))

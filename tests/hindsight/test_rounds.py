@@ -38,7 +38,7 @@ class Run:
 
     def call(self, name: str, arguments: Any, output: str = "ok", agent: str = "") -> Run:
         self._calls += 1
-        form, source, is_json, key = of_arguments(name, arguments)
+        form, source, is_json, key, _ = of_arguments(name, arguments)
         call = Call(str(self._calls), self._calls, name, form, source, key, is_json, Result(output))
         return self._batch(agent, [call], "")
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from loopaudit.readers.formats.claude_code import branches
 from loopaudit.readers.formats.claude_code.reader import READER
 from loopaudit.readers.kit.claude_words import blanked, exit_code, refusal, typed
 from loopaudit.readers.source import Source
@@ -276,3 +277,31 @@ def test_words_are_judged_without_trouble(words: str) -> None:
 
 def test_typed_is_linear_in_the_number_of_elements() -> None:
     assert typed(REMINDER * 20_000 + "x") == "x"
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30), st.booleans()), max_size=4),
+    st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=3),
+)
+def test_what_a_look_ahead_spares_changes_nothing(
+    copies: list[tuple[int, int, bool]], parents: list[tuple[int, int]]
+) -> None:
+    """Records may be copied, under the parent of another one, and turns may go back, in files with nested records."""
+    records = every_kind()
+    for which, other in parents:
+        at, to = which % len(records), other % len(records)
+        records[at] = records[at] | {"parentUuid": records[to].get("uuid")}
+    for which, to, is_moved in copies:
+        copied = dict(records[which % len(records)])
+        if is_moved:
+            copied["parentUuid"] = records[-1].get("uuid")
+            if "data" in copied:
+                copied["uuid"] = f"another {to}"  # around the same record of a sub-agent
+        records.insert(to % (len(records) + 1), copied)
+    content = lines(records)
+    spared = read(content)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(branches, "_has_unique_ids", lambda _: False)
+        remembered = read(content)
+    assert spared[0] == remembered[0]
+    assert spared[1].counts == remembered[1].counts

@@ -8,8 +8,9 @@ follows a record from before the latest turn, by the bytes of the lines; only wh
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -40,24 +41,44 @@ IsTurn = Callable[[Line], bool]
 Numbered = Iterable[tuple[int, Line]]
 
 
-def abandoned(source: Source, is_turn: IsTurn) -> dict[int, int]:
+class Tree(NamedTuple):
+    """What a look at a file before it is read found out about its records."""
+
+    branches: Mapping[int, int] = MappingProxyType({})
     """The turns of branches that were abandoned: the number of the branch, from 1, by the line where each turn begins.
 
-    Turns that follow each other are one branch. Nothing is found in what can be read only once.
-    """
+    Turns that follow each other are one branch."""
+    is_plain: bool = False
+    """Whether it is known that no id stands twice and that no turn goes back behind the one before it.
+
+    Then no record is a copy of an earlier one, and nothing need be remembered to find that out."""
+
+
+def look_ahead(source: Source, is_turn: IsTurn) -> Tree:
+    """Look at the records of a file before it is read. Nothing is found in what can be read only once."""
     lines = source.decode_ahead(line_decoder().decode)
     if lines is not None:
-        return _branches(lines, is_turn) if _returns_among(lines, is_turn) else {}
+        if _returns_among(lines, is_turn):
+            return Tree(_branches(lines, is_turn))
+        return Tree(is_plain=_has_unique_ids(lines))
     again = source.again()
     if again is None:
-        return {}
+        return Tree()
     with again:
         if not _returns(again, is_turn):
-            return {}
+            return Tree()
     again = source.again()
     assert again is not None  # it was there a moment ago
     with again:
-        return _branches(again.decoded(line_decoder().decode, line_from), is_turn)
+        return Tree(_branches(again.decoded(line_decoder().decode, line_from), is_turn))
+
+
+def _has_unique_ids(lines: Sequence[tuple[int, Line]]) -> bool:
+    """Whether no id is that of two records, among them those that are nested in others."""
+    ids = [line.uuid for _, line in lines if line.uuid is not None]
+    nested = [line.data.message for _, line in lines if line.data is not None]
+    ids += [line.uuid for line in nested if isinstance(line, Line) and line.uuid is not None]
+    return len(set(ids)) == len(ids)
 
 
 def _returns_among(lines: Numbered, is_turn: IsTurn) -> bool:
@@ -146,6 +167,7 @@ class _Turn:
 
 
 def _branches(lines: Numbered, is_turn: IsTurn) -> dict[int, int]:
+    """The branches of a :class:`Tree`."""
     turns: list[_Turn] = []
     owners: dict[str, _Turn | None] = {}
     for number, line in lines:

@@ -58,7 +58,7 @@ from loopaudit.core.events import BoundaryKind, Usage, decode_text, decode_value
 from loopaudit.core.text import one_line
 from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
-from loopaudit.readers.formats.claude_code.branches import abandoned
+from loopaudit.readers.formats.claude_code.branches import Tree, look_ahead
 from loopaudit.readers.formats.claude_code.continued import mark_of, record_id
 from loopaudit.readers.formats.claude_code.records import Block, Line, Message, line_decoder, line_from
 from loopaudit.readers.formats.claude_code.sessions import Sessions
@@ -104,8 +104,8 @@ MAX_MARKS: Final = 1 << 13
 def read(source: Source, emit: Emitter) -> None:
     """Report everything in file order; what cannot be used becomes a problem."""
     emit.knows_success()
-    branches = {} if _is_document(source.glance()) else abandoned(source, _is_turn)
-    session = _Session(emit, source.copied, branches)
+    tree = Tree() if _is_document(source.glance()) else look_ahead(source, _is_turn)
+    session = _Session(emit, source.copied, tree)
     message, other = session.message, session.other
     sessions = Sessions(emit)
     current: str | None = None
@@ -149,7 +149,7 @@ def _is_document(probe: Probe) -> bool:
 def _another(emit: Emitter, before: _Session, sessions: Sessions) -> _Session:
     """Finish a session, and report what is there so far of the one that began next in the file."""
     before.finish()
-    session = _Session(emit, before.copied, before.branches)
+    session = _Session(emit, before.copied, before.tree)
     if not before.is_used:
         session.copied_calls = before.copied_calls  # all of it was copies
     for number, line in sessions.next():
@@ -182,9 +182,11 @@ class _Session:
 
     __slots__ = (
         "_agents",
+        "_branches",
         "_chains",
         "_copies",
         "_emit",
+        "_is_plain",
         "_main",
         "_named",
         "_now",
@@ -193,14 +195,15 @@ class _Session:
         "_turns_at",
         "_unnamed",
         "_used",
-        "branches",
         "copied",
         "copied_calls",
+        "tree",
     )
 
-    def __init__(self, emit: Emitter, copied: frozenset[bytes], branches: Mapping[int, int]) -> None:
-        self.branches = branches
-        """Turns of abandoned branches, by :func:`~loopaudit.readers.formats.claude_code.branches.abandoned`."""
+    def __init__(self, emit: Emitter, copied: frozenset[bytes], tree: Tree) -> None:
+        self.tree = tree
+        self._branches = tree.branches
+        self._is_plain = tree.is_plain
         self.copied = copied
         """Records of the session that goes on in this file, by :func:`record_id`; they are left out."""
         self.copied_calls = 0
@@ -240,7 +243,7 @@ class _Session:
             self._emit.problem("no_message", f"a record of type {kind} without content", damage=True)
             self._link(line)
             return
-        if self._copies.seen(line.uuid, line.timestamp, mark_of(content)):
+        if not self._is_plain and self._copies.seen(line.uuid, line.timestamp, mark_of(content)):
             self._emit.totals.repeated_records += 1
             self._emit.problem("repeated_record", "this record stood before")
             return
@@ -249,11 +252,12 @@ class _Session:
         elif line.is_sidechain:
             agent = self._agent(self._chains.join(line.uuid, line.parent_uuid, begins=_is_task(line)))
         else:
-            branch = self.branches.get(self._emit.line)
-            if branch is not None:
-                self._now = self._agent(f"abandoned {branch}")
-            elif kind == "user" and self._now is not self._main and _is_turn(line):
-                self._now = self._main
+            if self._branches:
+                branch = self._branches.get(self._emit.line)
+                if branch is not None:
+                    self._now = self._agent(f"abandoned {branch}")
+                elif kind == "user" and self._now is not self._main and _is_turn(line):
+                    self._now = self._main
             agent = self._now
             if self.copied_calls and not self._used:
                 self._boundary(agent, "resume", "continued from another file")
@@ -266,7 +270,7 @@ class _Session:
             self._user(agent, line, content)
         if not self._used:
             self._used = self._named = True
-        if line.uuid is not None and agent is self._now:
+        if not self._is_plain and line.uuid is not None and agent is self._now:
             self._mark(line.uuid)
 
     def other(self, line: Line, kind: str | None) -> None:
@@ -293,7 +297,7 @@ class _Session:
                 self._boundary(self._agent_of(line), "compaction", why or "")
         elif kind not in SILENT:
             self._unknown(kind, damage=False)
-        if line.uuid is not None and not line.is_sidechain:
+        if not self._is_plain and line.uuid is not None and not line.is_sidechain:
             self._mark(line.uuid)
         self._link(line)
 
@@ -584,8 +588,9 @@ def _is_turn(line: Line) -> bool:
         return False
     if isinstance(content, str):
         return _turn_text(line, (content,), media=False) is not None
-    if any(block.type == "tool_result" for block in content):
-        return False
+    for block in content:
+        if block.type == "tool_result":
+            return False
     texts = [block.text or "" for block in content if block.type == "text"]
     return _turn_text(line, texts, media=any(block.type in ("image", "document") for block in content)) is not None
 

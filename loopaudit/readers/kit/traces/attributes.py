@@ -139,8 +139,7 @@ def fill(
         _model(span, attributes, events, lost)
     else:
         span.name = text_of(attributes, _AGENTS) or title
-    kind = text_of(attributes, ("error.type", "exception.type"))
-    if span.failed and kind is not None:
+    if span.failed and (kind := text_of(attributes, ("error.type", "exception.type"))) is not None:
         span.error = span.error or kind
         span.status = status_of(kind)
 

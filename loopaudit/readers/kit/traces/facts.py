@@ -56,11 +56,11 @@ def numbered(attributes: Mapping[str, Any], prefix: str, names: str) -> Any:
 
 
 def _lists(tree: dict[str, Any]) -> Any:
-    """A tree whose numbered members are lists again."""
-    inner = {name: _lists(value) if isinstance(value, dict) else value for name, value in tree.items()}
-    if inner and all(map(str.isdecimal, inner)):
-        return [inner[name] for name in sorted(inner, key=int)]
-    return inner
+    """The tree, which is changed, with lists again in the place of numbered members."""
+    for name, value in tree.items():
+        if isinstance(value, dict) and value:
+            tree[name] = _lists(value)
+    return [tree[name] for name in sorted(tree, key=int)] if all(map(str.isdecimal, tree)) else tree
 
 
 _INPUT: Final = (

@@ -108,7 +108,11 @@ def are_blocks(value: Any) -> bool:
 
 def first(value: dict[str, Any], names: tuple[str, ...]) -> Any:
     """The first of some members that is there and not null."""
-    return next((value[name] for name in names if value.get(name) is not None), None)
+    for name in names:
+        found = value.get(name)
+        if found is not None:
+            return found
+    return None
 
 
 def _call(part: dict[str, Any], content: Content) -> None:

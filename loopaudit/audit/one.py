@@ -23,6 +23,7 @@ def audit_input(
     on_progress: Callable[[int], None] | None = None,
 ) -> FileAudit:
     """Audit one input. Whatever is wrong with it becomes part of the result."""
+    name = item.name
 
     def work() -> FileAudit:
         if item.layout is not None:
@@ -36,14 +37,14 @@ def audit_input(
             if not item.named and options.format_id is None:
                 reader = _claimant(source)
                 if reader is None:
-                    return passed_over(item.name, "not a transcript")
-            return FileAudit(audit_source(source, options, name=item.name, reader=reader, continues=item.continues))
+                    return passed_over(name, "not a transcript")
+            return FileAudit(audit_source(source, options, name=name, reader=reader, continues=item.continues))
 
     if item.url is not None:
         from loopaudit.audit.inputs.stores import retried
 
-        return guarded(item.name, lambda: retried(work), named=item.named)
-    return guarded(item.name, work, named=item.named)
+        return guarded(name, lambda: retried(work), named=item.named)
+    return guarded(name, work, named=item.named)
 
 
 def _claimant(source: Source) -> Reader | None:

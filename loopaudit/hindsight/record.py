@@ -212,5 +212,7 @@ class Record:
 
     def counts(self) -> dict[str, int]:
         """How many calls have each class, in the order of :data:`CLASSES`, without zeros."""
+        if not self.classes:
+            return {}
         found = {word: self.classes.count(value) for value, word in _WORDS}
         return {word: count for word, count in found.items() if count}

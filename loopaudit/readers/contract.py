@@ -8,7 +8,7 @@ seen on real files, and what it does not carry.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any, Literal
 
 from msgspec import Struct, field
@@ -63,15 +63,12 @@ class Reader(Struct, frozen=True):
                 "nested_too_deeply", "a record nests too deeply to be read; it and what follows are lost", damage=True
             )
 
-    def may_claim(self, probe: Probe) -> bool:
-        """Whether a probe has any of the :attr:`members` that this reader looks for."""
-        found = probe.members
-        return not self.members or found is None or not self.members.isdisjoint(found)
+    def may_claim(self, found: Set[str] | None) -> bool:
+        """Whether this reader looks for any of the members that a probe has (:meth:`Probe.members`)."""
+        return found is None or not self.members or not self.members.isdisjoint(found)
 
     def claims(self, probe: Probe) -> str | None:
         """What :attr:`sniff` says; what nests too deeply for it is not claimed."""
-        if not self.may_claim(probe):
-            return None
         try:
             return self.sniff(probe)
         except RecursionError:

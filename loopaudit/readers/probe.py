@@ -53,20 +53,15 @@ class Probe:
         found: T = self._found[find]
         return found
 
-    @property
     def members(self) -> set[str] | None:
         """The names of the members of its objects; ``None`` where it holds anything else than objects."""
-        return self.once(_members)
+        roots = self.records if self.shape == "records" else [self.document]
+        return set().union(*roots) if all(isinstance(root, dict) for root in roots) else None
 
     @property
     def dicts(self) -> list[dict[str, Any]]:
         """Those of the first records that are objects."""
         return [r for r in self.records if isinstance(r, dict)]
-
-
-def _members(probe: Probe) -> set[str] | None:
-    roots = probe.records if probe.shape == "records" else [probe.document]
-    return set().union(*roots) if all(isinstance(root, dict) for root in roots) else None
 
 
 def probe_of(lines: list[bytes], name: str, values: list[Any], *, whole: bool) -> Probe:

@@ -8,6 +8,7 @@ input that nobody claims gets an error that names the formats it resembles most 
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 from typing import Any, Final
 
 from loopaudit.core import log
@@ -56,11 +57,11 @@ def claimant(source: Source) -> Reader | None:
     return (claim_head(head) if head is not None else None) or claim(source.probe())
 
 
-def claim_head(probe: Probe) -> Reader | None:
-    """The reader that claims the first records, without a look at any others."""
+def claim_head(probe: Probe, members: Set[str] | None = None) -> Reader | None:
+    """The reader that claims the first records, without a look at any others; ``members`` are the probe's, if known."""
     head = probe.dicts[:HEAD_RECORDS]
     for reader in common():
-        if reader.sniff_head is not None and reader.may_claim(probe) and reader.sniff_head(head) is not None:
+        if reader.sniff_head is not None and reader.may_claim(members) and reader.sniff_head(head) is not None:
             return reader
     return None
 
@@ -69,10 +70,11 @@ def claim(probe: Probe) -> Reader | None:
     """The reader that claims a probe; installed ones are asked after those that are built in."""
     if probe.shape == "empty":
         return None
-    if probe.shape == "records" and (reader := claim_head(probe)) is not None:
+    members = probe.members()
+    if probe.shape == "records" and (reader := claim_head(probe, members)) is not None:
         return reader
     for reader in in_order(probe.shape):
-        if reader.claims(probe) is not None:
+        if reader.may_claim(members) and reader.claims(probe) is not None:
             return reader
     for reader in readers().installed()[0]:
         if reader.claims(probe) is not None:

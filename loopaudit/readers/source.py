@@ -178,7 +178,7 @@ class Source:
         if self.path is not None and info is not None and stat.S_ISDIR(info.st_mode):
             self._probe = Probe("directory", self.name)
             try:
-                self._probe.names = sorted(entry.name for entry in self.path.iterdir())
+                self._probe.names = sorted(os.listdir(self.path))
             except OSError as error:
                 raise InputError(f"{self.name}: cannot be read: {reason_of(error)}") from None
             return

@@ -204,10 +204,12 @@ def is_history(messages: list[Any]) -> bool:
 
 def _is_marked(message: dict[str, Any]) -> bool:
     """Whether a user message has the words of the harness."""
+    if message.get("role") != "user":
+        return False
     content = message.get("content")
     for block in content if isinstance(content, list) else [content]:
         text = block.get("text") if isinstance(block, dict) else block
-        if message.get("role") != "user" or not isinstance(text, str):
+        if not isinstance(text, str):
             continue
         if header_of(text) is not None or _ENVIRONMENT in text or text.startswith((NO_TOOL, RESUMED)):
             return True

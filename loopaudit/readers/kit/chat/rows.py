@@ -18,6 +18,8 @@ LISTS: Final = ("messages", "traj", "trajectory", "conversation", "conversations
 WRAPPERS: Final = ("request", "body", "input", "inputs", "conversation", "trajectory", "data", "kwargs")
 """Members of a row that may be an object around the list of messages, or around the tools."""
 
+_AROUND: Final = frozenset({*LISTS, *WRAPPERS})
+
 RESPONSES: Final = ("response", "output", "completion", "result")
 """Members of a row that may be the answer to its messages."""
 
@@ -72,6 +74,8 @@ def is_message(value: Any) -> bool:
 
 def messages_of(row: Mapping[str, Any], depth: int = 0) -> list[Any] | None:
     """The list of messages in a row; ``None`` if it has none."""
+    if _AROUND.isdisjoint(row):
+        return None  # as in nearly every message, of which this is asked too
     for name in LISTS:
         if name in row:
             found = from_text(row[name])

@@ -61,7 +61,7 @@ def sniff(probe: Probe) -> str | None:
     if any(not _FOREIGN_ROOTS.isdisjoint(root) or "mini_version" in _info(root) or is_event(root) for root in roots):
         return None
     known = [m for m in messages if isinstance(m, dict) and isinstance(m.get("role"), str)]
-    if not known or any(_is_foreign(m) for m in known) or any(is_header(r) for r in probe.dicts):
+    if not known or any(map(_is_foreign, known)) or any(map(is_header, probe.dicts)):
         return None
     strays = strays_of([m["role"] for m in known], ROLES)
     if strays is None:

@@ -93,6 +93,9 @@ _AUTOMATIC: Final = (
 )
 """How prompts begin that harnesses send by themselves to keep an agent going."""
 
+_GOING_ON: Final = tuple({word: None for phrase in (*GO_ON, *_AUTOMATIC) for word in phrase.words})
+"""The words of all these phrases, of which most messages hold none."""
+
 MAX_GO_ON: Final = 160
 """Longest message in characters that may say no more than *go on*."""
 
@@ -116,6 +119,8 @@ BEHIND: Final = 24
 def asks_to_go_on(message: str) -> bool:
     """Whether a message asks for nothing new: ``please continue``, or what a harness sends by itself."""
     head = message[:MAX_GO_ON].lower()
+    if not any(map(head.__contains__, _GOING_ON)):
+        return False  # without a look at each phrase
     if len(message) <= MAX_GO_ON:
         words = head.strip()
         for phrase in GO_ON:

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from types import NoneType
-from typing import Annotated, Any, Final, NamedTuple, get_args, get_origin
+from typing import Annotated, Any, Final, get_args, get_origin
 
 import msgspec
-from msgspec import Meta, inspect, structs
+from msgspec import Meta, Struct, inspect, structs
 
 from loopaudit.core.errors import did_you_mean
 
@@ -27,7 +27,7 @@ Number = Annotated[int, Meta(ge=1)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 
 
-class Mistake(NamedTuple):
+class Mistake(Struct, frozen=True):
     """One thing that is wrong: the way to it, a sentence, and what may have been meant."""
 
     path: Path

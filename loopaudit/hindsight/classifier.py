@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
+
+from msgspec import Struct
 
 from loopaudit.core.events import Batch, Boundary, Call, Event, Turn
 from loopaudit.core.findings import WAITING, Episode
@@ -30,7 +32,7 @@ Message = Literal["go_on", "notice", "request"]
 """What a message in a person's place is."""
 
 
-class Classified(NamedTuple):
+class Classified(Struct, frozen=True):
     """What one call brought.
 
     ``number`` is that of the call, ``found`` its class. ``evidence`` is the number of the earlier
@@ -43,7 +45,7 @@ class Classified(NamedTuple):
     noise: tuple[str, ...]
 
 
-class OpenStretch(NamedTuple):
+class OpenStretch(Struct, frozen=True):
     """Calls without news that go on, as far as they are known.
 
     ``kind`` is a word of :data:`~loopaudit.hindsight.words.KINDS`, as the episode would be called

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import IntEnum
-from typing import Final, NamedTuple
+from typing import Final
+
+from msgspec import Struct
 
 
 class CallClass(IntEnum):
@@ -86,7 +88,7 @@ KINDS: Final[Mapping[str, str]] = {
 }
 
 
-class Ending(NamedTuple):
+class Ending(Struct, frozen=True):
     """Who or what ended an episode, and what it did; after a colon, what it did is a clause of its own."""
 
     by: str

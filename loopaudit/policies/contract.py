@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, dataclass_transform, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, dataclass_transform, get_args
 
 import msgspec
 from msgspec import Meta, Struct, StructMeta, field, structs
@@ -140,7 +140,7 @@ class Params(Struct, frozen=True, forbid_unknown_fields=True, metaclass=_ParamsM
         return structs.asdict(self)
 
 
-class Parameter(NamedTuple):
+class Parameter(Struct, frozen=True):
     """A declared parameter; ``type`` has its bounds, ``doc`` is empty where nothing is said of it."""
 
     name: str

@@ -29,7 +29,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
+
+from msgspec import Struct
 
 from loopaudit.core.arguments import WEAK_ID, of_arguments, of_slice
 from loopaudit.core.bounded import Latest
@@ -74,7 +76,7 @@ Half of :data:`loopaudit.audit.engine.MAX_AGENTS`, so that an agent's guards sti
 _UTC_WIDTH: Final = len("2026-02-07T03:49:23.388Z")
 
 
-class Accepted(NamedTuple):
+class Accepted(Struct, frozen=True):
     """One thing that an emitter accepted, for its tap: the method, and what it was called with."""
 
     kind: Literal["session", "tools", "knows_success", "turn", "say", "usage", "call", "result", "boundary"]

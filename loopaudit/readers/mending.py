@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Final, NamedTuple
+from typing import Final
+
+from msgspec import Struct
 
 from loopaudit.core import regex
 from loopaudit.core.json import exact_loads
@@ -21,7 +23,7 @@ _OPENING: Final = regex.lazy(r'\{\s*"(?:[^"\\]|\\.){1,100}"\s*:')
 _DECODER: Final = json.JSONDecoder(strict=False)
 
 
-class Apart(NamedTuple):
+class Apart(Struct, frozen=True):
     """The whole records of a line, and whether something of it belongs to none of them."""
 
     records: list[bytes]

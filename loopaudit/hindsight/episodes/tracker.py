@@ -10,7 +10,9 @@ end it. What became of it is judged at its end.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Final
+
+from msgspec import Struct
 
 from loopaudit.core import regex
 from loopaudit.core.events import Batch, Call, seconds
@@ -465,7 +467,7 @@ def may_probe(command: str) -> bool:
     return _PROBES.search(command) is not None
 
 
-class _Begun(NamedTuple):
+class _Begun(Struct, frozen=True):
     """Where a stretch begins if what stands right before it is a part of it, with all its calls and tokens."""
 
     at: Opening
@@ -473,7 +475,7 @@ class _Begun(NamedTuple):
     tokens: int | None
 
 
-class _Before(NamedTuple):
+class _Before(Struct, frozen=True):
     """What is kept of a stretch that was too short for an episode: if it goes on, it began there."""
 
     begun: _Begun
@@ -502,8 +504,8 @@ def _begun(stretch: Stretch, before: _Before | None) -> _Begun:
     if before is not None and before.turn == stretch.turn and before.ended_by[1] in tools:
         near = at.call - before.ended_by[0] <= MAX_BETWEEN
         if near and not before.repeated.isdisjoint(_repeated(stretch)):
-            at, more, spent = before.begun
-            calls += more
+            at, spent = before.begun.at, before.begun.tokens
+            calls += before.begun.calls
             tokens = spent if tokens is None else tokens if spent is None else tokens + spent
     return _Begun(at, calls, tokens)
 

@@ -8,9 +8,10 @@ Several calls of one response count once per member, because they were one decis
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
+from msgspec import Struct
 
 from loopaudit.core.text import one_line
 from loopaudit.hindsight.calls.failures import CURELESS, Category, category_of
@@ -139,7 +140,7 @@ class Answer(msgspec.Struct):
     exact: bool = False
 
 
-class Opening(NamedTuple):
+class Opening(Struct, frozen=True):
     """Where calls without news begin: the call, its place, what it repeats, and when it was made, as recorded.
 
     ``member`` is the index of its member, ``by`` the tool that may have changed something before it.

@@ -9,7 +9,7 @@ import msgspec
 from loopaudit.core.events import Call
 from loopaudit.core.regex import Phrase
 from loopaudit.hindsight.calls.noise import remove_all
-from loopaudit.hindsight.calls.outputs import Held, text_of
+from loopaudit.hindsight.calls.outputs import Held, as_letters, text_of
 
 LOOKED_AT: Final = 400
 """Characters or bytes at the beginning and at the end of a result in which its place is looked for."""
@@ -31,9 +31,6 @@ _WHOLE: Final = Phrase(
 )
 """That more was put there than is shown."""
 
-_RAW: Final = (b"aved", b"ritten", b"tored", b"ersisted", b"oved", b"ffloaded", b"umped", b"pilled", b"vailable")
-_WORDS: Final = tuple(word.decode() for word in _RAW)
-
 
 class _Aside(msgspec.Struct):
     place: str
@@ -47,11 +44,10 @@ def _may_be_aside(held: Held) -> bool:
     """A quick look that decodes nothing."""
     if isinstance(held, tuple) or len(held) > MAX_PREVIEW:
         return False
-    if isinstance(held, bytes):
-        head, tail = held[:LOOKED_AT], held[-LOOKED_AT:]
-        return any(word in head or word in tail for word in _RAW)
-    first, last = held[:LOOKED_AT], held[-LOOKED_AT:]
-    return any(word in first or word in last for word in _WORDS)
+    ends = as_letters(held[:LOOKED_AT])
+    if len(held) > LOOKED_AT:
+        ends = f"{ends}\n{as_letters(held[-LOOKED_AT:])}"
+    return _PLACE.may_match(ends.lower())
 
 
 class PutAside:
@@ -76,7 +72,8 @@ class PutAside:
             return 0
         text = text_of(held) or ""
         low = text.lower()
-        place = _PLACE.search(low[:LOOKED_AT]) or _PLACE.search(low[-LOOKED_AT:])
+        find = _PLACE.pattern.search  # its words have been looked for
+        place = find(low[:LOOKED_AT]) or find(low[-LOOKED_AT:])
         if place is None or _WHOLE.search(low) is None:
             return 0
         where = place.group(1).rstrip(".")

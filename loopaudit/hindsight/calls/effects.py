@@ -376,12 +376,12 @@ def paged_command(command: str) -> str:
     """A command that asks for a page of a listing, without the place of the page; empty where it asks for none."""
     if len(command) > MAX_PAGING:
         return ""
-    without, times = command, 0
-    if "=" in command and ("?" in command or "&" in command):
-        without, times = _PAGE_OF_ADDRESS.subn(r"\1", command)
-    if not times and " -" in command:
-        without, times = _PAGE_OF_COMMAND.subn(r"\1", command)
-    return without if times else ""
+    # Looked for first: to put something else in the place of nothing takes three times as long.
+    if "=" in command and ("?" in command or "&" in command) and _PAGE_OF_ADDRESS.search(command) is not None:
+        return _PAGE_OF_ADDRESS.sub(r"\1", command)
+    if " -" in command and _PAGE_OF_COMMAND.search(command) is not None:
+        return _PAGE_OF_COMMAND.sub(r"\1", command)
+    return ""
 
 
 MAX_PAGING: Final = 1000

@@ -34,6 +34,8 @@ docker ps -a
 docker compose logs web
 kubectl get pods -n x
 gh pr view 3 --json title
+gh api repos/o/r/pulls --jq .[0].state
+gh api -X GET search/code -f q=x
 curl -s http://localhost:80/x
 curl -sS -o /dev/null -w '%{http_code}' http://x
 curl -X GET http://x
@@ -113,6 +115,9 @@ docker run x
 docker compose up
 kubectl apply -f x
 gh pr create
+gh api repos/o/r/issues -f title=x
+gh api graphql -F query=@q
+gh api -X DELETE repos/o/r/labels/x
 curl -X POST http://x
 curl -d a=1 http://x
 curl -O http://x/f

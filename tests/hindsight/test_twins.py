@@ -234,6 +234,75 @@ ASIDE: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize(("run", "kind"), [*REFUSALS, *ERRORS, *LISTINGS, *ASIDE])
+def waits(*looks: tuple[str, str], before: Sequence[tuple[str, str]] = ()) -> Session:
+    run = Session().user()
+    for number in range(6):
+        run.sh(f"ls src/{number}", f"a{number}.ts")
+    for command, answer in (*before, *looks):
+        run.sh(command, answer)
+    return run
+
+
+LOG = "sleep 20; tail -2 /tmp/tasks/bq81zk2.output"
+MARKERS = (
+    "sleep 60; [ -e /tmp/tasks/bq81zk2.done ] && echo ready || echo 'not yet'",
+    "sleep 20; test -f /tmp/tasks/bq81zk2.done && echo ready || echo 'not yet'",
+    "for i in 1 2 3; do [ -f /tmp/tasks/bq81zk2.done ] && break; sleep 6; done; echo 'not yet'",
+    "timeout 90 bash -c 'until [ -f /tmp/tasks/bq81zk2.done ]; do sleep 5; done' || echo 'not yet'",
+    "sleep 45; test -f /tmp/tasks/bq81zk2.done && echo ready || echo 'not yet'",
+)
+NOT_YET = [(marker, "not yet") for marker in MARKERS]
+ENDED = [(LOG, "rendering"), (LOG, "built in 41s\n[exit code: 0]")]
+CHECKS = "gh api repos/acme/site/commits/e07/check-runs --jq '.check_runs[]|[.name,.status,.conclusion]|@tsv'"
+
+WAITS: list[Any] = [
+    pytest.param(waits(*NOT_YET, before=ENDED), "stale_wait", id="a marker of what has ended"),
+    pytest.param(
+        waits(
+            *[("sleep 30; ls /srv/export/nightly.csv", "!ls: no such file")] * 5,
+            before=[
+                ("tail -3 /srv/jobs/nightly.log", "3 rows\nexited with code 1"),
+            ],
+        ),
+        "same_error",
+        id="a file of what has failed",
+    ),
+    pytest.param(
+        waits(*[(f"sleep {n}; {CHECKS}", "Build\tcompleted\tsuccess") for n in (20, 40, 30, 60, 20)]),
+        "identical",
+        id="checks that are all complete",
+    ),
+    pytest.param(
+        waits(*[(f"sleep {n}; ./ctl jobs | head -1", "total=2 completed=2") for n in (20, 20, 20, 20)]),
+        "identical",
+        id="as many are complete as there are",
+    ),
+    pytest.param(
+        waits(*NOT_YET, (MARKERS[0], "ready"), before=[(LOG, "rendering"), (LOG, "still rendering")]),
+        "",
+        id="a marker of what goes on",
+    ),
+    pytest.param(
+        waits(
+            *[(f"{m}\n", "not yet\n[exit code: 0]") for m in MARKERS],
+            before=[(f"ls lib/{n}", "b.ts\n[exit code: 0]") for n in range(9)],
+        ),
+        "",
+        id="a harness that tells every exit code",
+    ),
+    pytest.param(
+        waits(*[(f"sleep {n}; {CHECKS}", "Build\tcompleted\tsuccess\nDeploy\tin_progress\t") for n in (9, 40, 30, 60)]),
+        "",
+        id="checks of which one goes on",
+    ),
+    pytest.param(
+        waits(*NOT_YET, before=[*ENDED, ("npm run build > /tmp/tasks/bq81zk2.output 2>&1 &", "")]),
+        "",
+        id="a second run of what has ended",
+    ),
+]
+
+
+@pytest.mark.parametrize(("run", "kind"), [*REFUSALS, *ERRORS, *LISTINGS, *ASIDE, *WAITS])
 def test_twins(run: Session, kind: str) -> None:
     assert loops(run) == ([kind] if kind else [])

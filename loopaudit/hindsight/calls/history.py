@@ -80,6 +80,7 @@ from loopaudit.hindsight.calls.ranges import ReadRange, read_range
 from loopaudit.hindsight.calls.requests import asks_for_patience, most_named, runs_asked, runs_named
 from loopaudit.hindsight.calls.shown import Shown
 from loopaudit.hindsight.calls.subject import Subject
+from loopaudit.hindsight.calls.waits import WAITING, Waits
 from loopaudit.hindsight.calls.wordings import (
     MAX_EVICTED,
     MAX_NOTICE,
@@ -159,16 +160,17 @@ class History:
     something, by its words; ``fruitless`` that a change was answered as the one before it,
     with words of trouble; ``sibling`` that an equal call stood in the same response;
     ``moves`` means that the answer of a repeated look has moved by itself
-    since the last request. ``seen`` is the last look at a screen that showed another one.
+    since the last request. ``over`` means that the call waits for what was seen to have ended.
+    ``seen`` is the last look at a screen that showed another one.
     ``subject`` is the call itself.
     """
 
     __slots__ = (
         "_answers", "_aside", "_current", "_echoed", "_editing", "_erring", "_failing", "_footers", "_kept",
         "_listings", "_logs", "_moved", "_moved_on", "_old", "_outcomes", "_outputs", "_patient", "_request", "_runs",
-        "_shown", "_stands", "_was", "_young", "asked_range", "changed", "changes", "constant", "epoch", "erring",
-        "evidence", "failed", "fruitless", "moves", "noise", "paging", "redo", "returned", "seen", "sibling",
-        "subject", "turn",
+        "_shown", "_stands", "_waits", "_was", "_young", "asked_range", "changed", "changes", "constant", "epoch",
+        "erring", "evidence", "failed", "fruitless", "moves", "noise", "over", "paging", "redo", "returned", "seen",
+        "sibling", "subject", "turn",
     )  # fmt: skip
 
     def __init__(self, outputs: Outputs, natures: Natures) -> None:
@@ -190,6 +192,7 @@ class History:
         self._outcomes = Answers()
         self._footers = Footers()
         self._aside = PutAside()
+        self._waits = Waits()
         self._listings = Listings()
         self._shown = Shown()
         self._logs: list[str] = []
@@ -220,6 +223,7 @@ class History:
         self.moves = False
         self.seen = 0
         self.paging = False
+        self.over = False
 
     def asked(self, request: str = "") -> None:
         """A person asked for something: whatever is looked at again now is justified once.
@@ -237,6 +241,7 @@ class History:
         self._answers.clear()
         self._listings.clear()
         self._aside.clear()
+        self._waits.clear()
 
     @property
     def runs_asked(self) -> int:
@@ -296,7 +301,7 @@ class History:
             self.evidence = self.constant = 0
             self.noise = ()
             self.redo = self.returned = self.erring = False
-        self.failed = self.sibling = self.fruitless = self.paging = False
+        self.failed = self.sibling = self.fruitless = self.paging = self.over = False
         result = call.result
         if result is None or result.status == "cancelled":
             return UNKNOWN
@@ -323,6 +328,8 @@ class History:
             number = call.number
             entry = KnownCall(number, batch, number, failed, held, self.turn, self.epoch)
             found = self._new_failure(result, batch) if failed else self._novel(entry)
+            if self.subject.command is not None:
+                self._watch(held, batch, first=found == FIRST)
             if len(young) >= GENERATION:
                 self._old, self._young = young, {}
                 young = self._young
@@ -330,6 +337,8 @@ class History:
         else:
             self.sibling = entry.batch == batch
             found = self._again(result, entry, held, batch)
+            if self.subject.command is not None:
+                self._watch(held, batch, first=False)
             if self._stands is not None:
                 held, self._stands = self._stands, None
             entry.again(call.number, batch, self.failed, held, moved=self._moved, news=found in _NEWS)
@@ -644,6 +653,27 @@ class History:
             return False
         self.noise = RECEIPT
         return True
+
+    def _watch(self, held: Held, batch: int, *, first: bool) -> None:
+        """Follow what commands of a shell look at: whether one waits again in other words, or for what is over."""
+        subject = self.subject
+        command = subject.command or ""
+        watched = self._waits
+        number = subject.call.number
+        failed = self.failed
+        waits = False
+        for word in WAITING:
+            if word in command:
+                effect = subject.effect()
+                waits = effect.waits and not effect.only_waits and effect.effect is EFFECT_LOOKS
+                break
+        if waits:
+            ended = watched.end_of(command)
+            self.over = ended > 0 and not self.changes.since(ended, None)
+            again = watched.again(command, held, number, batch, failed=failed)
+            if first and again and not self.constant:
+                self.constant, self.evidence = again, watched.first
+        watched.looked(command, held, number, batch, failed=failed)
 
     def _acts(self) -> bool:
         subject = self.subject

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from loopaudit.core import canonical
+from loopaudit.core import canonical, regex
 from loopaudit.core.events import SLICE, TEXT, VALUE, Call
 from loopaudit.core.tools import Kind, kind_of
 from loopaudit.hindsight.calls.effects import (
@@ -42,6 +42,9 @@ _BRIEF: Final = frozenset({"prompt"})
 """The argument of a tool for sub-agents beside which a description is but the title that people see."""
 
 _THOUGHT_NUMBERS: Final = ("thoughtNumber", "thought_number")
+
+_PAUSE: Final = regex.lazy(r"sleep +\d{1,6}(?:\.\d{1,6})?[smh]?\s*(?:;|&&|\n)\s*(?=\S)")
+"""A pause before a command."""
 
 _NO_CALL: Final = Call("", 0, "", TEXT, "", b"", False)
 
@@ -141,6 +144,11 @@ class Subject:
             return call.key
         if command is None:
             return self._without(META)
+        paused = _PAUSE.match(command) if command.startswith("sleep ") else None
+        if paused is not None and effect_of_command(command).effect is EFFECT_LOOKS:
+            command = f"sleep; {command[paused.end() :]}"  # how long a look waits says nothing about what it asks for
+        else:
+            paused = None
         asked = [name for name in arguments if name not in META]
         if len(asked) == 1:
             return hash((call.name, command))
@@ -149,6 +157,9 @@ class Subject:
             value = arguments[beside]
             if beside not in COMMAND_NAMES and isinstance(value, str):
                 return hash((call.name, command, beside, value))
+        if paused is not None:
+            kept = {name: arguments[name] for name in asked if arguments[name] != self.command}
+            return canonical.call_key(call.name, kept | {"command": command})
         return self._without(META)
 
     def arguments(self) -> Any:

@@ -395,3 +395,56 @@ def shows_finish(text: str) -> bool:
     """Whether the last line of a log says that the whole of it is over."""
     last = text.rstrip()[-200:].rpartition("\n")[2]
     return bool(last) and len(last) <= 80 and _FINISHED.fullmatch(last) is not None
+
+
+MAX_STATES: Final = 1200
+"""Longest answer of a poll in characters of which each line may tell that something is complete."""
+
+_DONE: Final = r"(?:completed?|done|finished|succeeded|successful|passed|closed)"
+_ALL_DONE: Final = Phrase(
+    "complete|done|finish|succe|passed|closed",
+    rf"\btotal(?:[_ ]count)?\W{{1,4}}([1-9]\d{{0,6}})\W{{1,4}}{_DONE}(?:[_ ]count)?\W{{1,4}}\1\b"
+    rf"|\b{_DONE}(?:[_ ]count)?\W{{1,4}}([1-9]\d{{0,6}})\W{{1,4}}total(?:[_ ]count)?\W{{1,4}}\2\b"
+    rf"|\b([1-9]\d{{0,6}}) ?(?:/|of|out of) ?\3 (?:\w+ ){{0,2}}{_DONE}\b"
+    rf"|\b{_DONE}\W{{1,3}}([1-9]\d{{0,6}}) ?(?:/|of) ?\4\b",
+)
+"""As many are complete as there are."""
+
+_STATE: Final = Phrase(
+    "complete|succe|fail|pass|skipped|cancel|neutral|done|finished",
+    r".*?(?:\A|[\t|,;:\"=]|\s{2})\s*(?:completed|success|succeeded|successful|failure|failed|pass|passed|fail|skipped"
+    r"|cancell?ed|neutral|done|finished)\b\s*(?=[\t|,;\"}\])]|\s{2}|\Z)",
+)
+"""A line with the state of something that has come to its end, in a column of its own."""
+
+_PENDING: Final = Phrase(
+    "pending|queued|progress|running|wait|expected|started|blocked|building|scheduled|deploying|uploading|processing",
+    r"\b(?:pending|queued|in[_ -]progress|running|wait\w{0,3}|expected|not started|blocked|building|scheduled|deploying"
+    r"|uploading|processing)\b",
+)
+
+
+def shows_all_done(text: str) -> bool:
+    """Whether the answer of a poll says of everything it lists that it has come to its end."""
+    if not text or len(text) > MAX_STATES:
+        return False
+    low = text.lower().strip()
+    if _PENDING.search(low) is not None:
+        return False
+    if _ALL_DONE.search(low) is not None:
+        return True
+    lines = low.splitlines()
+    return bool(lines) and all(_STATE.match(line) is not None for line in lines)
+
+
+_EXIT: Final = Phrase(
+    "exit",
+    r"\W*(?:process |command |task |job )?(?:finished |completed )?(?:with )?exit(?:ed)?(?: (?:with )?(?:code|status))*"
+    r"[\s:=]{0,3}-?\d{1,3}\W*",
+)
+
+
+def shows_exit(text: str) -> bool:
+    """Whether the last line of a log is the exit code of the command that wrote it."""
+    last = text.rstrip()[-200:].rpartition("\n")[2].lower()
+    return len(last) <= 80 and _EXIT.fullmatch(last) is not None

@@ -24,7 +24,7 @@ from loopaudit.hindsight.calls.failures import CURELESS, Category, category_of
 from loopaudit.hindsight.calls.history import MAX_ACKNOWLEDGEMENT, RECEIPT, History
 from loopaudit.hindsight.calls.outputs import Held, equal, head_of, held_of
 from loopaudit.hindsight.calls.subject import TAKES_OUTPUT
-from loopaudit.hindsight.calls.wordings import shows_end, shows_finish, shows_no_wait, shows_prompt
+from loopaudit.hindsight.calls.wordings import shows_all_done, shows_end, shows_finish, shows_no_wait, shows_prompt
 from loopaudit.hindsight.episodes.verdict import (
     MAX_ANSWERS,
     MAX_NOVEL,
@@ -260,7 +260,7 @@ class Tracker:
         if strong:  # a stretch without such a repeat is no wait, whatever was asked for
             stretch.patient = stretch.patient or history.patient
         if not sibling:
-            over = self._over and member.need == "over"
+            over = history.over or (self._over and member.need == "over")
             member.at_once += at_once or over
             follows = strong and not effect.waits and history.follows()
             waits = (effect.waits or follows) and not at_once and not over
@@ -345,6 +345,8 @@ class Tracker:
         if found == CallClass.RE_READ:
             asked = history.asked_range
             return ("read", asked.path if asked is not None else call.name)
+        if history.over:
+            return ("over", call.name)
         if history.constant and not found.idle:
             return ("page" if history.paging else "answer", call.name)
         return ("call", history.subject.identity)
@@ -371,6 +373,8 @@ class Tracker:
                 member.need = "receipt"
             if self._over and not history.failed and history.subject.effect().waits:
                 member.need = "over"
+            if history.over:
+                member.need = "ended"
             if group[0] in ("answer", "page"):
                 failing = history.erring or (call.result is not None and says_failure(call.result.output))
                 echoes = history.subject.kind == "shell" and only_echoes(history.subject.command or "")
@@ -407,7 +411,11 @@ class Tracker:
             return probes or effect.effect != EFFECT_LOOKS or failure.category != "not_found"
         if result is not None:
             head = head_of(behind_header(result.source))
-            if shows_prompt(result.output) or (says_error(head) and category_of(head) in CURELESS):
+            if (
+                shows_prompt(result.output)
+                or shows_all_done(head)
+                or (says_error(head) and category_of(head) in CURELESS)
+            ):
                 return True
         # The results of a shell tell how the command itself ended, but for one without a command, or with a log.
         shell = history.subject.nature.kind == "shell" and effect is not TAKES_OUTPUT and not follows

@@ -45,6 +45,7 @@ NEED: Final[dict[str, int]] = {
     "page": 4,
     "echo": 4,
     "over": 6,
+    "ended": 4,
 }
 """Repeats that make a loop, by what is repeated; one honest retry is always free."""
 

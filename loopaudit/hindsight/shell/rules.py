@@ -99,6 +99,22 @@ def _nouns(looks: frozenset[str], first: frozenset[str] = frozenset()) -> Rule:
     return rule
 
 
+_GH_NOUNS: Final = _nouns(GH_LOOKS, words("status search"))
+
+
+def _gh(arguments: list[str], inner: Inner) -> CommandEffect:
+    """``gh api`` asks with GET as long as no field and no other method is given."""
+    if arguments[:1] != ["api"]:
+        return _GH_NOUNS(arguments, inner)
+    for position, argument in enumerate(arguments):
+        name, _, value = argument.partition("=")
+        if name in ("-X", "--method"):
+            return LOOKS if (value or "".join(arguments[position + 1 : position + 2])).upper() == "GET" else MAY_CHANGE
+        if argument[:2] in ("-f", "-F", "-X") or name in ("--field", "--raw-field", "--input"):
+            return MAY_CHANGE
+    return LOOKS
+
+
 def _targets(*extra: str) -> Rule:
     """A build tool: only targets that are tests or checks, and dry runs."""
 
@@ -265,7 +281,7 @@ RULES: Final[Mapping[str, Rule]] = {
     "yq": _unless("-i", "--inplace"),
     "xmllint": _unless("--output", "-o"),
     "set": _set,
-    "gh": _nouns(GH_LOOKS, words("status search")),
+    "gh": _gh,
     "docker": _nouns(DOCKER_LOOKS | {"config"}, DOCKER_LOOKS),
     "docker-compose": _verbs(words("ps logs config images top ls"), words("-f -p")),
     "kubectl": _verbs(KUBECTL_LOOKS, words("-n --namespace --context --kubeconfig")),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import quote_plus
 
 import pytest
 
@@ -214,6 +215,269 @@ def strokes_in_another_language() -> Session:
 @loop
 def pulses_of_a_pump_for_12_litres() -> Session:
     return pulses("Let the pump run for 12 seconds.")
+
+
+# -- answers that are none ----------------------------------------------------------------
+
+SUMS = [
+    "404.2 / 0.18",
+    "404.2/0.18*1.08",
+    "how many tiles for 404 m2",
+    "tiles with 8 % waste",
+    "404.2 by 0.18",
+    "tiles?",
+]
+
+
+@loop
+def a_calculator_that_gives_the_question_back() -> Session:
+    return run(*(("Calculator", {"question": q}, f"Question: {q}\nAnswer:") for q in SUMS))
+
+
+@loop
+def an_oracle_with_empty_answers() -> Session:
+    return run(*(("ask_oracle", {"q": q}, f'{{"q": "{q}", "answer": ""}}') for q in SUMS))
+
+
+@loop
+def a_search_that_only_names_its_query() -> Session:
+    return run(*(("find_notes", {"query": q}, f"Query: {q}\nResult: none") for q in SUMS))
+
+
+@healthy
+def a_calculator_that_answers() -> Session:
+    return run(*(("Calculator", {"question": q}, f"Question: {q}\nAnswer: {n}") for n, q in enumerate(SUMS)))
+
+
+@healthy
+def addresses_that_are_valid() -> Session:
+    return run(*(("validate_email", {"email": f"{q[:3]}@a.example"}, f"{q[:3]}@a.example: valid") for q in SUMS))
+
+
+@healthy
+def names_that_are_translated_as_they_are() -> Session:
+    names = ["Anna", "Berlin", "Otto", "Paula", "Rom", "Hugo"]
+    return run(*(("translate", {"text": name}, name) for name in names))
+
+
+# -- results that are handed in -----------------------------------------------------------
+
+WORDINGS = ["33", "line 33", "Line 33", "It is on line 33.", '{"line": 33}', "33, fuse"]
+
+
+@loop
+def an_answer_that_is_not_accepted() -> Session:
+    refusal = "Verification failed: the task is not complete yet, keep working."
+    return run(*(("final_answer", {"answer": words}, refusal) for words in WORDINGS))
+
+
+@loop
+def a_submission_that_is_rejected() -> Session:
+    return run(*(("submit", {"result": words}, "Rejected: missing signature.") for words in WORDINGS))
+
+
+@loop
+def an_end_that_cannot_be() -> Session:
+    return run(*(("task_complete", {"summary": words}, "Cannot finish: 2 todos are not done.") for words in WORDINGS))
+
+
+@healthy
+def answers_to_many_questions() -> Session:
+    return run(*(("final_answer", {"answer": words}, "Recorded. Next question.") for words in WORDINGS))
+
+
+@healthy
+def refusals_for_other_reasons() -> Session:
+    return run(*(("submit", {"result": words}, f"Rejected: field {n} is missing.") for n, words in enumerate(WORDINGS)))
+
+
+@healthy
+def a_refused_end_before_more_work() -> Session:
+    story = Session().user("Do it.")
+    for n, words in enumerate(WORDINGS[:3]):
+        story.call("task_complete", {"summary": words}, "Cannot finish: todos are not done.")
+        story.write(f"part{n}.txt", f"part {n}")
+    return story
+
+
+# -- errors that hold the question --------------------------------------------------------
+
+QUERIES = [
+    "caterer agreement",
+    "menu price",
+    "wedding food",
+    "buffet",
+    "deposit & rest",
+    "lunch for 40",
+    "food",
+    "menu",
+]
+
+
+@loop
+def an_address_in_the_error() -> Session:
+    error = "!ERR request failed: error sending request for url (http://127.0.0.1:48211/search?query={})"
+    return run(*(("search_history", {"query": q}, error.format(quote_plus(q))) for q in QUERIES))
+
+
+@loop
+def the_question_in_the_error() -> Session:
+    return run(*(("search_docs", {"q": q}, f"!internal error while searching '{q}': index corrupt") for q in QUERIES))
+
+
+@loop
+def a_reminder_behind_the_error() -> Session:
+    reminder = "\n\n<system-reminder>\nKeep a list of tasks.\n</system-reminder>"
+    outputs = [f"!backend panicked at '{q}'" + reminder * (n % 2) for n, q in enumerate(QUERIES)]
+    return run(*(("recall", {"query": q}, output) for q, output in zip(QUERIES, outputs, strict=True)))
+
+
+@healthy
+def files_that_cannot_be_parsed() -> Session:
+    return run(*(("parse_file", {"file": f"{q}.xml"}, f"!unexpected end of '{q}.xml'") for q in QUERIES))
+
+
+@healthy
+def orders_that_are_not_there() -> Session:
+    return run(*(("get_order", {"id": f"o-{n}"}, f"!order o-{n} not found") for n in range(8)))
+
+
+@healthy
+def searches_that_fail_in_other_ways() -> Session:
+    return run(*(("search_docs", {"q": q}, f"!syntax error at {q[:3]}") for q in QUERIES))
+
+
+# -- hand-overs and work that is given away -----------------------------------------------
+
+REASONS = ["Asks for credentials", "Needs API credentials, staff only", "Credentials request", "Asks for a key"]
+
+
+@loop
+def handed_over_for_ever_other_reasons() -> Session:
+    return run(*(("handoff", {"reason": reason}, "Handed off to the team inbox.") for reason in REASONS))
+
+
+@loop
+def escalated_with_a_summary() -> Session:
+    calls = (("escalate_to_human", {"queue": "a", "summary": reason}, "ok, queued") for reason in REASONS)
+    return run(*calls)
+
+
+@loop
+def tickets_for_one_hand_over() -> Session:
+    answers = enumerate(REASONS * 2)
+    return run(*(("hand_off", {"reason": why * 3}, f"Ticket T-{n} was created for the team.") for n, why in answers))
+
+
+@healthy
+def handed_to_different_desks() -> Session:
+    desks = ["billing", "orders", "hotel", "flights"]
+    return run(*(("handoff", {"to": desk, "reason": "question"}, f"Handed to {desk}.") for desk in desks))
+
+
+@healthy
+def handed_over_with_other_messages() -> Session:
+    parts = ["Write the tests.", "Fix the parser.", "Update the docs.", "Cut a release."]
+    return run(*(("handoff", {"to": "coder", "message": part}, "Handed to coder.") for part in parts))
+
+
+BRIEFS = [
+    "Create one HTML playlist page",
+    "Build the playlist page",
+    "Make an HTML file with songs",
+    "Do the playlist page",
+]
+
+
+@loop
+def one_page_made_by_worker_after_worker() -> Session:
+    report = '{{"status":"completed","agent":"w-{0}a9f","summary":"Wrote playlist.html (34 tracks).","elapsed_s":{0}}}'
+    return run(*(("spawn_agent", {"task": brief}, report.format(40 + n)) for n, brief in enumerate(BRIEFS)))
+
+
+@loop
+def one_brief_again_and_again() -> Session:
+    report = "Worker w{0}b7: all done, see https://docs.example/plan after {0} s."
+    return run(*(("delegate_task", {"task": BRIEFS[n % 2]}, report.format(40 + n)) for n in range(8)))
+
+
+@loop
+def one_finding_in_eight_reports() -> Session:
+    report = "The three vendors offer the same price, none of them delivers before June."
+    return run(*(("subagent", {"task": f"{BRIEFS[n % 4]} {'again ' * n}"}, report) for n in range(9)))
+
+
+@healthy
+def workers_for_different_files() -> Session:
+    return run(*(("spawn_agent", {"task": f"Write part {n}"}, f"Wrote part_{n:02}.md in {n} s.") for n in range(1, 9)))
+
+
+@healthy
+def vendors_of_whom_most_have_nothing() -> Session:
+    names = ["Acme", "Bolt", "Corvo", "Dita", "Elan", "Fina"]
+    return run(
+        *(("spawn_agent", {"task": f"Look for a certificate of {name}"}, "No certificate was found.") for name in names)
+    )
+
+
+@healthy
+def parts_of_a_report_with_one_context() -> Session:
+    context = "Quarterly report on heat-pump dryers for the board, four countries"
+    calls = []
+    for n, country in enumerate(["Belgium", "Croatia", "Latvia", "Portugal", "Malta", "Cyprus"]):
+        brief = {"coworker": "Analyst", "task": f"demand in {country}", "context": context}
+        calls.append(("delegate_work_to_coworker", brief, f"Demand in {country} rose by {n} %."))
+    return run(*calls)
+
+
+# -- questions to a person ----------------------------------------------------------------
+
+CHOICES = ["only customers", "customers and orders", "everything"]
+ASKED = ["Which data shall go?", "Please confirm the range.", "What is to be deleted?", "Say what to clear."]
+
+
+@loop
+def one_choice_in_turn() -> Session:
+    answer = '{{"answer": "customers and orders", "ms": {}}}'
+    asked = [("ask_question", {"question": q, "options": CHOICES}, answer.format(n)) for n, q in enumerate(ASKED * 2)]
+    return run(*asked)
+
+
+@loop
+def one_choice_by_the_tool_of_the_harness() -> Session:
+    asked = ASKED[:2] * 3
+    offered = [{"label": choice, "description": ""} for choice in CHOICES]
+    answer = "User has answered: everything. Took {} clicks."
+    questions = [{"questions": [{"question": q, "options": offered}]} for q in asked]
+    return run(*(("AskUserQuestion", question, answer.format(n)) for n, question in enumerate(questions)))
+
+
+@loop
+def one_question_without_options() -> Session:
+    return run(*(("ask_user", {"question": ASKED[0]}, "customers and orders, as I said") for _ in range(5)))
+
+
+@healthy
+def a_form_of_yes_and_no() -> Session:
+    items = ["smoke", "drink", "run", "swim", "ride", "sleep", "read", "cook"]
+    asked = (("ask_user", {"question": f"Do you {item}?", "options": ["yes", "no"]}, "yes") for item in items)
+    return run(*asked)
+
+
+@healthy
+def items_that_are_sorted_into_groups() -> Session:
+    items = ["bread", "milk", "tea", "rice", "salt", "oil"]
+    asked = (
+        ("ask_user", {"question": f"What is {item}?", "options": ["my groceries", "a trip"]}, "my groceries")
+        for item in items
+    )
+    return run(*asked)
+
+
+@healthy
+def choices_that_differ() -> Session:
+    asked = [("ask_user", {"question": ASKED[0], "options": CHOICES}, CHOICES[n % 3]) for n in range(3)]
+    return run(*asked)
 
 
 @pytest.mark.parametrize("story", LOOPS)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
 
+from loopaudit.core import regex
+from loopaudit.hindsight.calls.noise import remove_all
 from loopaudit.hindsight.calls.outputs import Held, digest_of, equal, text_of
 
 MAX_TOOLS: Final = 512
@@ -27,6 +30,48 @@ def without_echo(held: Held, arguments: Any) -> Held:
         if isinstance(value, str) and len(value) >= MIN_ECHO:
             plain = plain.replace(value, "<argument>")
     return held if plain is text or plain == text else plain
+
+
+_LABEL: Final = regex.lazy(
+    r"[\w ]{1,32}[\"']?\s{0,4}[:=]\s{0,4}[\"']?\s{0,4}(?:null|none)?[\"']?\s{0,4}(?=[\n,}]|\Z)", re.IGNORECASE
+)
+"""A label with nothing behind it."""
+
+
+def only_echoes_back(held: Held, arguments: Any) -> bool:
+    """Whether an answer gives the question back, and nothing else but labels (``Question: … Answer:``)."""
+    if isinstance(held, tuple) or len(held) > MAX_ECHO:
+        return False
+    end = held[-MAX_LABEL_END:]
+    if not (b":" in end if isinstance(end, bytes) else ":" in end):
+        return False  # as most do not; nothing need be decoded
+    plain = without_echo(held, arguments)
+    if plain is held or not isinstance(plain, str):
+        return False
+    rest = _LABEL.sub("", plain.replace("<argument>", ""))
+    return not any(map(str.isalnum, rest))
+
+
+MAX_LABEL_END: Final = 24
+"""Characters or bytes at the end of an answer in which its last label ends."""
+
+MAX_REPORT: Final = 4096
+"""Longest report in characters that is compared without its ids."""
+
+LEAST_REPORT: Final = 4
+"""Words that make an answer a report and no mere acknowledgement."""
+
+_FILE: Final = regex.lazy(r"https?://[^\s\"'<>)]{1,300}|[\w/-]{1,200}\.[a-z][a-z0-9]{1,4}\b(?![\w/])")
+_ID: Final = regex.lazy(r"\b(?=[\w-]{0,63}[A-Za-z])(?=[\w-]{0,63}\d)[\w-]{4,64}\b")
+
+
+def report_of(held: Held) -> tuple[str, bool]:
+    """A report without times and ids, and whether it names what was made: a file or an address. Empty if it is none."""
+    text = text_of(held) or ""
+    if not text or len(text) > MAX_REPORT or len(text.split()) < LEAST_REPORT:
+        return "", False
+    made = _FILE.findall(text)
+    return "\0".join([_ID.sub("0", remove_all(text)), *made]), bool(made)
 
 
 MIN_ECHO: Final = 3

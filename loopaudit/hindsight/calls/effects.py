@@ -76,6 +76,11 @@ _OUTCOMES: Final = words("output outputs result results stdout logs response res
 _HANDS_OVER: Final = words("handoff handoffs delegate delegation escalate subagent subagents spawn")
 """Words in the names of tools that give work to another agent."""
 
+_HANDS: Final = words("handoff handoffs handover handovers escalate escalation")
+"""Words in the names of tools that hand the whole conversation over."""
+
+_PERSONS: Final = words("user human person customer operator owner")
+
 _ACTS: Final = words(
     """
     key keys keypress press click tap type scroll drag swipe hover mouse keyboard input navigate goto go back forward
@@ -151,6 +156,11 @@ LABELS: Final = words(
 )
 """Arguments of any tool that only label a call."""
 
+HANDOVER_LABELS: Final = LABELS | words(
+    "reason summary note notes comment explanation rationale why motivo grund raison motif 原因 理由"
+)
+"""Arguments of a tool that hands over that only tell why."""
+
 THOUGHT_LABELS: Final = LABELS | words(
     """
     thoughtNumber thought_number totalThoughts total_thoughts nextThoughtNeeded next_thought_needed needsMoreThoughts
@@ -219,6 +229,8 @@ class Nature(msgspec.Struct, frozen=True, gc=False):
     """Whether a call gives work to another agent, or hands over to it."""
     planning: bool = False
     """Whether a call may write a plan: a tool for plans, or one that writes files."""
+    hands_over: bool = False
+    """Whether a call hands the conversation over, so that it matters to whom, and not with which words."""
 
 
 @lru_cache(maxsize=512)
@@ -241,14 +253,18 @@ def nature_of(name: str, given: Kind | None = None) -> Nature:
         return Nature("plan", EFFECT_LOOKS, False, False, False, False, False, planning=True)
     if found & _JOBS and found & _OUTCOMES and not found & _CHANGES - _JOBS:
         return Nature(kind, EFFECT_LOOKS, True, False, False, False, False)
-    hands_over = bool(found & _HANDS_OVER) or name.lower().startswith(("transfer_to_", "transferto"))
+    if "ask" in found and found & _PERSONS:
+        return Nature("ask", EFFECT_LOOKS, False, False, False, False, False)
+    hands = bool(found & _HANDS) or found >= {"hand", "over"} or found >= {"hand", "off"}
+    hands = hands or name.lower().startswith(("transfer_to_", "transferto"))
+    gives = hands or bool(found & _HANDS_OVER)
     if found & _CHANGES:
-        return Nature(kind, EFFECT_CHANGES, False, False, False, False, False, delegates=hands_over)
+        return Nature(kind, EFFECT_CHANGES, False, False, False, False, False, delegates=gives, hands_over=hands)
     if found & _LOOKS:
         waits = bool(found & _WAITS)
         asks = bool(found & _ASKS)
         return Nature(kind, EFFECT_LOOKS, waits, not waits, asks, False, False, asks and not waits)
-    return Nature(kind, None, False, False, False, False, False, delegates=hands_over)
+    return Nature(kind, None, False, False, False, False, False, delegates=gives, hands_over=hands)
 
 
 class Natures(dict[str, Nature]):
@@ -305,20 +321,21 @@ def shown_by(command: str, arguments: Any) -> ReadRange | None:
 _COMMANDS: Final = frozenset({"command", "cmd", "commands"})
 """Arguments that hold a command of a shell, and no source of a program."""
 
-_WORDINGS: Final = words(
+WORDINGS: Final = words(
     """
     query q search search_query pattern keyword keywords text question prompt term terms search_term regex phrase
     topic suche suchbegriff suchtext anfrage frage texto consulta busqueda pergunta busca recherche requete texte
     testo domanda
     """
 )
+"""Arguments that hold a question in words of one's own."""
 
 
 def worded(arguments: Any) -> bool:
     """Whether a question is put in words of one's own, so that it can be put in others."""
     if not isinstance(arguments, dict):
         return False
-    return not _WORDINGS.isdisjoint(arguments) or (len(arguments) == 1 and _is_phrase(*arguments.values()))
+    return not WORDINGS.isdisjoint(arguments) or (len(arguments) == 1 and _is_phrase(*arguments.values()))
 
 
 def _is_phrase(value: Any) -> bool:
@@ -462,6 +479,13 @@ def acts_in_gui(name: str, arguments: Any, kind: Kind, command: str | None = Non
     return not found.isdisjoint(_ACTS) and (not found.isdisjoint(_GUI) or len(found) <= 2)
 
 
+def worded_out(arguments: Any) -> bool:
+    """Whether an argument is a text of several words."""
+    if not isinstance(arguments, dict):
+        return False
+    return any(isinstance(value, str) and _WORDY.search(value) is not None for value in arguments.values())
+
+
 def delivers(name: str, arguments: Any, kind: Kind) -> bool:
     """Whether a call sends or creates something that is told in words: the same again makes one more of it."""
     if kind != "other" or not isinstance(arguments, dict):
@@ -469,7 +493,7 @@ def delivers(name: str, arguments: Any, kind: Kind) -> bool:
     found = _spoken(name, arguments)
     if found.isdisjoint(_DELIVERS) or not found.isdisjoint(_LOOKS):
         return False
-    return any(isinstance(value, str) and _WORDY.search(value) is not None for value in arguments.values())
+    return worded_out(arguments)
 
 
 MAX_SETTING: Final = 24

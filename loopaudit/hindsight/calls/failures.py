@@ -11,12 +11,15 @@ import re
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import Any, Final, Literal
+from urllib.parse import quote_plus
 
 import msgspec
 import orjson
 
 from loopaudit.core import regex
 from loopaudit.core.events import decode_text
+from loopaudit.hindsight.calls.effects import WORDINGS, nature_of
+from loopaudit.hindsight.calls.footers import without_block
 from loopaudit.hindsight.calls.noise import remove_all
 from loopaudit.hindsight.calls.outputs import as_letters
 from loopaudit.hindsight.calls.ranges import PATCHES, normal_path, patched_paths, path_of
@@ -298,7 +301,7 @@ _ARGUMENTS: Final = regex.lazy(r"<argument>(?:[/\\]?<argument>)+")
 
 def _gist(text: str) -> str:
     """The part of an error text that tells what went wrong: of a trace, its last line."""
-    short = excerpt(text)
+    short = without_block(excerpt(text))
     if _TRACE.match(short) is not None:
         raised = _RAISED.findall(short)
         if raised:
@@ -376,6 +379,8 @@ def failure_of(text: str, arguments: Any, *, tool: str = "", denied: bool = Fals
     if category in CURELESS:
         # Positions in broken JSON and counts of missing fields vary with the text sent.
         plain = _DIGITS.sub("0", plain)
+    if named and nature_of(tool).rewordable and _is_question(arguments, named):
+        named = ""  # in other words it would be the same question
     target, place = _target(arguments, tool)
     if target is None and named:
         target = normal_path(named)
@@ -387,11 +392,25 @@ def failure_of(text: str, arguments: Any, *, tool: str = "", denied: bool = Fals
     return Failure(category, plain, bool(named), target, place)
 
 
+MAX_QUOTED: Final = 120
+"""Longest argument in characters that an address in an error may hold."""
+
 MAX_COMMAND: Final = 2000
 """Longest command in characters whose words are looked for in the text of its failure."""
 
 _PLACE_WORD: Final = regex.lazy(r"(?<![^\s'\"=])(?:\./)?((?=[^\s'\"]{0,200}[/.])[\w~@%+:/.-]{4,200})(?![^\s'\";])")
 """A word of a command that names a file or a place."""
+
+
+def _is_question(arguments: Any, named: str) -> bool:
+    """Whether what an error names is a question in words of one's own, and so no thing of which it tells."""
+    if not isinstance(arguments, dict):
+        return False
+    return any(
+        isinstance(value, str) and named in (value, quote_plus(value))
+        for name, value in arguments.items()
+        if name in WORDINGS
+    )
 
 
 def _texts(arguments: Any) -> list[str]:
@@ -404,6 +423,8 @@ def _texts(arguments: Any) -> list[str]:
     command = arguments.get("command", arguments.get("cmd"))
     if isinstance(command, str) and len(command) <= MAX_COMMAND:
         found.update(_PLACE_WORD.findall(command)[:16])
+    # An address in the error holds a question as addresses spell it.
+    found.update(quote_plus(value) for value in list(found) if len(value) <= MAX_QUOTED)
     for value in list(found):
         tail = value.replace("\\", "/").rstrip("/").rpartition("/")[2]
         if 3 <= len(tail) < len(value):

@@ -23,6 +23,9 @@ MAX_LINE: Final = 240
 MAX_BLOCK: Final = 2000
 """Longest block of a reminder in characters."""
 
+MAX_TAG: Final = 40
+"""Longest end of a tag in characters, with white space behind it."""
+
 MAX_PIECES: Final = 3
 """Footers that may stand behind one result."""
 
@@ -69,6 +72,14 @@ def may_have_footer(held: Held) -> bool:
         return bool(line[1]) and line[2].lstrip().startswith(_SIGNS)
     at = held.rfind(b"\\n", max(len(held) - 4 * MAX_LINE, 0))
     return at >= 0 and held[at + 2 : at + 6].lstrip().startswith(_RAW_SIGNS)
+
+
+def without_block(text: str) -> str:
+    """A text without the reminder in a tag of the harness that stands behind it; the same object if none does."""
+    if "</" not in text[-MAX_TAG:]:
+        return text
+    match = _BLOCK.search(text, max(len(text) - MAX_BLOCK, 0))
+    return text[: match.start()] if match is not None and match.start() else text
 
 
 def masked(line: str) -> str:
@@ -139,10 +150,9 @@ class Footers:
 
     def _without_last(self, text: str) -> str:
         stripped = text.rstrip()
-        if stripped.endswith(">"):
-            match = _BLOCK.search(text, max(len(text) - MAX_BLOCK, 0))
-            if match is not None and match.start():
-                return text[: match.start()]
+        shorter = without_block(text)
+        if shorter is not text:
+            return shorter
         line = _last_line(text)
         if not line:
             return text

@@ -25,9 +25,10 @@ from typing import Final, Literal
 from loopaudit.core import canonical
 from loopaudit.core.events import TOKEN_LIMIT, Call, Result
 from loopaudit.core.failure_words import says_failure
-from loopaudit.hindsight.calls.answers import Answers, without_echo
+from loopaudit.hindsight.calls.answers import Answers, only_echoes_back, report_of, without_echo
 from loopaudit.hindsight.calls.aside import PutAside
 from loopaudit.hindsight.calls.changes import Changes
+from loopaudit.hindsight.calls.choices import chosen_of, options_of
 from loopaudit.hindsight.calls.editing import Editing
 from loopaudit.hindsight.calls.effects import (
     EDITING_KINDS,
@@ -48,6 +49,7 @@ from loopaudit.hindsight.calls.effects import (
     shows_stuck,
     took_more,
     worded,
+    worded_out,
 )
 from loopaudit.hindsight.calls.failing import (
     Erring,
@@ -123,6 +125,9 @@ MAX_MOVE: Final = 600
 MOVES: Final = ("moves",)
 """The noise of a result that differs in how many moves were made."""
 
+CHOICE: Final = ("choice",)
+"""The noise of an answer in which a person chose what they chose before."""
+
 RECEIPT: Final = ("receipt",)
 """The noise of a result that differs in the number of what was made once more."""
 
@@ -166,11 +171,11 @@ class History:
     """
 
     __slots__ = (
-        "_answers", "_aside", "_current", "_echoed", "_editing", "_erring", "_failing", "_footers", "_kept",
-        "_listings", "_logs", "_moved", "_moved_on", "_old", "_outcomes", "_outputs", "_patient", "_request", "_runs",
-        "_shown", "_stands", "_waits", "_was", "_young", "asked_range", "changed", "changes", "constant", "epoch",
-        "erring", "evidence", "failed", "fruitless", "moves", "noise", "over", "paging", "redo", "returned", "seen",
-        "sibling", "subject", "turn",
+        "_answers", "_aside", "_choices", "_current", "_echoed", "_editing", "_erring", "_failing", "_footers",
+        "_kept", "_listings", "_logs", "_moved", "_moved_on", "_old", "_outcomes", "_outputs", "_patient",
+        "_request", "_runs", "_shown", "_stands", "_waits", "_was", "_young", "asked_range", "changed", "changes",
+        "choice", "constant", "epoch", "erring", "evidence", "failed", "fruitless", "moves", "noise", "over",
+        "paging", "redo", "returned", "seen", "sibling", "subject", "turn",
     )  # fmt: skip
 
     def __init__(self, outputs: Outputs, natures: Natures) -> None:
@@ -190,6 +195,8 @@ class History:
         """The earlier result that stays the one to compare with, where the last one only pointed to it."""
         self._answers = Answers()
         self._outcomes = Answers()
+        self._choices = Answers()
+        """What a person chose of the same options."""
         self._footers = Footers()
         self._aside = PutAside()
         self._waits = Waits()
@@ -224,6 +231,7 @@ class History:
         self.seen = 0
         self.paging = False
         self.over = False
+        self.choice = False
 
     def asked(self, request: str = "") -> None:
         """A person asked for something: whatever is looked at again now is justified once.
@@ -242,6 +250,8 @@ class History:
         self._listings.clear()
         self._aside.clear()
         self._waits.clear()
+        if request:
+            self._choices.clear()  # not by the answer to a question that the agent asked
 
     @property
     def runs_asked(self) -> int:
@@ -296,6 +306,7 @@ class History:
         """The class of the next call; ``batch`` is the index of its response."""
         identity = self.subject.take(call)
         self._current = None
+        self.choice = False
         if self.evidence:
             # All of these are set together with evidence; most calls have none, and need not reset what is reset.
             self.evidence = self.constant = 0
@@ -370,7 +381,17 @@ class History:
             return FIRST
         if kind == "read":
             return self._read(read_range(subject.arguments()), entry)
+        if (kind == "ask" or nature.rewordable) and self._chosen_again(entry):
+            return FIRST
+        if kind == "finish" and self._refused_again(entry):
+            return FIRST
+        if nature.delegates and self._reported_again(entry):
+            return FIRST
         if nature.informs:
+            if only_echoes_back(entry.held, subject.arguments()):
+                self._repeats(f"\0echo {subject.call.name}", "<argument>", entry)
+                self.erring = self.constant > 0
+                return FIRST
             if nature.rewordable and not self.paging and worded(subject.arguments()):
                 answer = without_echo(self._footers.plain(entry.held), subject.arguments())
                 self.constant = self._answers.again(subject.call.name, answer, entry.last, entry.batch)
@@ -402,9 +423,49 @@ class History:
             return found
         if kind == "ask":
             self.asked()
+            entry.turn = self.turn  # the answer excuses much, but not the very question
         elif (nature.effect is not EFFECT_LOOKS or kind == "other") and not self._same_outcome(entry):
             self.changes.note(subject.call, None, nature, kind)
         return FIRST
+
+    def _repeats(self, tool: str, held: Held, entry: KnownCall, answers: Answers | None = None) -> bool:
+        """Count further questions with one answer; whether this is one."""
+        answers = self._answers if answers is None else answers
+        self.constant = answers.again(tool, held, entry.last, entry.batch)
+        self.evidence = answers.first if self.constant else 0
+        return self.constant > 0
+
+    def _chosen_again(self, entry: KnownCall) -> bool:
+        """Whether a person is asked in other words to choose among the same, and chose the same."""
+        options = options_of(self.subject.arguments())
+        chosen = chosen_of(options, text_of(entry.held) or "") if options else ""
+        self.choice = bool(chosen) and self._repeats("\0".join(options), f"\0{chosen}", entry, self._choices)
+        return self.choice
+
+    def _same_choice(self, before: Held, held: Held) -> bool:
+        """Whether a person chose the same when asked the same again, whatever else the answer tells."""
+        subject = self.subject
+        if not (subject.nature.kind == "ask" or subject.nature.rewordable):
+            return False
+        options = options_of(subject.arguments())
+        chosen = chosen_of(options, text_of(held) or "") if options else ""
+        return bool(chosen) and chosen == chosen_of(options, text_of(before) or "")
+
+    def _refused_again(self, entry: KnownCall) -> bool:
+        """Whether a result that is handed in is refused in the same words as another one before."""
+        again = self._repeats(self.subject.call.name, self._footers.plain(entry.held), entry)
+        self.erring = again and shows_trouble(text_of(entry.held) or "")
+        if not self.erring:
+            self.constant = self.evidence = 0
+        return self.erring
+
+    def _reported_again(self, entry: KnownCall) -> bool:
+        """Whether work that was given away in other words ended in the report of the last one."""
+        report, made = report_of(self._footers.plain(entry.held))
+        again = bool(report) and self._repeats(f"\0report {self.subject.call.name}", report, entry)
+        if again and made:
+            self.noise = RECEIPT  # the same thing was made once more
+        return again
 
     def _echo(self, entry: KnownCall) -> None:
         """A command that prints its own words: behind another one it is there for nothing."""
@@ -591,6 +652,7 @@ class History:
                 return found
         if entry.failed == failed and self._alike(entry.held, held):
             self._moved = False
+            self.choice = self._same_choice(entry.held, held)
             return self._known(entry, entry.last)
         added = appended_to(entry.held, held)
         if self._points_back(entry, held, added):
@@ -646,7 +708,16 @@ class History:
     def _made_again(self, entry: KnownCall, held: Held) -> bool:
         """Whether the same thing was sent or created once more, and only the number of the receipt is new."""
         subject = self.subject
-        if not delivers(subject.call.name, subject.arguments(), subject.nature.kind):
+        if subject.nature.delegates:
+            plain = self._footers.plain
+            report, _ = report_of(plain(held))
+            if report and report == report_of(plain(entry.held))[0]:
+                self.noise = RECEIPT
+                return True
+        arguments = subject.arguments()
+        if not (subject.nature.hands_over and worded_out(arguments)) and not delivers(
+            subject.call.name, arguments, subject.nature.kind
+        ):
             return False
         plain = self._footers.plain
         if not same_receipt(plain(entry.held), plain(held)) or entry.in_turn < most_named(self._request):
@@ -731,6 +802,8 @@ class History:
             names = self._footers.differences(before, held) or self._moves_on_the_spot(before, held)
         if names is None and self.subject.nature.rewordable and same_rows(before, held):
             names = ORDER  # a search ranks anew what it found
+        if names is None and self._same_choice(before, held):
+            names = CHOICE
         self.noise = names or ()
         return names is not None
 

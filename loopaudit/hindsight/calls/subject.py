@@ -12,6 +12,7 @@ from loopaudit.core.tools import Kind, kind_of
 from loopaudit.hindsight.calls.effects import (
     BRIEF_LABELS,
     COMMAND_NAMES,
+    HANDOVER_LABELS,
     LABELS,
     META,
     NO_ARGUMENTS,
@@ -94,6 +95,9 @@ class Subject:
             self.identity = nothing = ("", name)
             return nothing
         if not nature.has_meta:
+            if nature.hands_over:
+                self.identity = identity = self._without(HANDOVER_LABELS)
+                return identity
             # Arguments that are decoded anyway need not be searched for labels as they stand.
             if nature.decoded and not self.has_any(LABELS):
                 self.identity = key = call.key

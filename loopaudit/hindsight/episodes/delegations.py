@@ -50,13 +50,15 @@ _TARGETS: Final = (
 class Delegation(msgspec.Struct):
     """A call that gives work to another agent. ``turns`` counts the messages of persons before it.
 
-    ``arguments`` are the value, or the beginning of the text, of which an episode shows the beginning.
+    ``brief`` is what is to be done, ``given`` all texts that go with it. ``arguments`` are the value, or the
+    beginning of the text, of which an episode shows the beginning.
     """
 
     number: int
     agent: str
     target: str
     brief: Text
+    given: Text
     name: str
     arguments: Any
     line: int
@@ -79,7 +81,7 @@ class Delegations:
         """An agent gave work to another one."""
         if len(self._kept) >= MAX_KEPT:
             return
-        target, brief = _parts(arguments)
+        target, brief, given = _parts(arguments)
         if call.form == TEXT or isinstance(arguments, str):
             arguments = call.raw_arguments[: 4 * UNIT_SHOWN]
         at = seconds(call.at if call.at is not None else batch.at)
@@ -89,6 +91,7 @@ class Delegations:
                 agent=batch.agent,
                 target=target or ("" if brief else call.name),
                 brief=Text(brief),
+                given=Text(given),
                 name=call.name,
                 arguments=arguments,
                 line=call.line or batch.line,
@@ -144,15 +147,27 @@ def _between(numbers: list[int], first: int, last: int) -> int:
     return max(bisect_left(numbers, last) - bisect_right(numbers, first), 0)
 
 
-def _parts(arguments: Any) -> tuple[str, str]:
-    """To whom work is given, and the longest text among the arguments: the brief."""
+_BRIEFS: Final = (
+    "task", "prompt", "brief", "instructions", "instruction", "message", "request", "query", "input", "goal",
+    "objective", "assignment", "work", "question",
+)  # fmt: skip
+"""Arguments that tell what is to be done, beside those that tell of the circumstances."""
+
+LEAST_BRIEF: Final = 12
+"""Characters of a text under such a name that can be a brief."""
+
+
+def _parts(arguments: Any) -> tuple[str, str, str]:
+    """To whom work is given, the brief, and all texts together. The brief is the longest of those that may be one."""
     if isinstance(arguments, str):
-        return "", arguments
+        return "", arguments, arguments
     if not isinstance(arguments, dict):
-        return "", ""
+        return "", "", ""
     name = next((key for key in _TARGETS if isinstance(arguments.get(key), str)), None)
-    texts = [value for key, value in arguments.items() if key != name and isinstance(value, str)]
-    return ("" if name is None else arguments[name]), max(texts, key=len, default="")
+    texts = {key: value for key, value in arguments.items() if key != name and isinstance(value, str)}
+    briefs = [value for key, value in texts.items() if key in _BRIEFS and len(value) >= LEAST_BRIEF]
+    brief = max(briefs or texts.values(), key=len, default="")
+    return ("" if name is None else arguments[name]), brief, "\n".join(texts.values())
 
 
 def _passed_on(chain: list[Delegation], now: Delegation, work: _Work) -> bool:
@@ -165,7 +180,7 @@ def _passed_on(chain: list[Delegation], now: Delegation, work: _Work) -> bool:
         return bare and not work.of_all(last.number, now.number)
     if now.agent == last.agent:
         # Shares of one work are given out in nearly the same words, so here only the very words count.
-        same = same_words(now.brief, last.brief)
+        same = same_words(now.given, last.given)
         return same and work.of(now.agent, last.number, now.number) == 0
     if any(one.agent == now.agent for one in chain[-LOOKED_AT:]) and last.target != now.agent:
         return False  # it gave out one share, and now the next one

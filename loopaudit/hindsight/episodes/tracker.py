@@ -342,6 +342,8 @@ class Tracker:
             return ("failing", history.obstacle)
         if failure is not None and (found == CallClass.SAME_FAILURE or failure.category in CURELESS):
             return ("failing", failure.plain)
+        if history.choice:
+            return ("answer", call.name)
         if found == CallClass.RE_READ:
             asked = history.asked_range
             return ("read", asked.path if asked is not None else call.name)
@@ -381,8 +383,12 @@ class Tracker:
                 member.need = (
                     "echo" if echoes else "page" if history.paging else "failing_answer" if failing else "answer"
                 )
+                if history.noise == RECEIPT:
+                    member.need = "receipt"
                 if history.failed:
                     member.need = "answer"  # of things that are not there, one after another
+        if history.choice and found.idle:
+            member.need = "question"  # of the very words; in other words it may be one about something else
         return member
 
     def _shows_all_over(self, stretch: Stretch, call: Call, effect: CommandEffect) -> bool:

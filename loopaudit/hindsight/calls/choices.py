@@ -1,0 +1,49 @@
+"""Questions to a person that offer answers: what they offer, and what was chosen."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+_OPTIONS: Final = ("options", "choices", "answers", "buttons", "suggestions", "alternatives")
+_LABELLED: Final = ("label", "text", "title", "value", "name")
+_SCALES: Final = frozenset(
+    """
+    yes no maybe not sure ok okay cancel agree disagree neutral never rarely sometimes often always low medium high none
+    other skip very strongly somewhat satisfied dissatisfied good bad poor fair excellent true false n a unknown don t i
+    know applicable all done continue stop next back ja nein vielleicht oui non peut être sí si no tal vez sim não
+    talvez
+    forse да нет 是 否 不 有 没有 对 不对 不知道 其他 无 はい いいえ わからない 네 아니요
+    """.split()
+)
+"""Words of answers that fit any question."""
+
+
+def options_of(arguments: Any) -> tuple[str, ...]:
+    """The answers that a question to a person offers, if it offers some that fit this question only."""
+    if not isinstance(arguments, dict):
+        return ()
+    questions = arguments.get("questions")
+    if isinstance(questions, list) and len(questions) == 1 and isinstance(questions[0], dict):
+        arguments = questions[0]
+    offered = next((value for name in _OPTIONS if isinstance(value := arguments.get(name), list)), [])
+    found = tuple(sorted(filter(None, map(_label, offered))))
+    if len(found) < 2 or all(_fits_any(option) for option in found):
+        return ()
+    return found
+
+
+def _label(option: Any) -> str:
+    if isinstance(option, dict):
+        option = next((option[name] for name in _LABELLED if isinstance(option.get(name), str)), None)
+    return option.strip() if isinstance(option, str) else ""
+
+
+def _fits_any(option: str) -> bool:
+    return all(word.isdecimal() or word in _SCALES for word in re.findall(r"\w+", option.lower()))
+
+
+def chosen_of(options: tuple[str, ...], text: str) -> str:
+    """Which of the offered answers stand in the answer to a question; empty if none does, or all do."""
+    found = [option for option in options if option in text]
+    return "\0".join(found) if len(found) < len(options) else ""

@@ -20,6 +20,7 @@ from loopaudit.hindsight.calls.effects import Natures, nature_of
 from loopaudit.hindsight.calls.history import History
 from loopaudit.hindsight.calls.outputs import Outputs
 from loopaudit.hindsight.calls.requests import asks_to_go_on, is_guard_notice
+from loopaudit.hindsight.episodes.questions import Questions
 from loopaudit.hindsight.episodes.tracker import Tracker
 from loopaudit.hindsight.episodes.verdict import Stretch, StretchVerdict, due, verdict
 from loopaudit.hindsight.words import RECHECK, CallClass
@@ -80,7 +81,7 @@ class Classifier:
     last 2,048 distinct calls, 1 MiB of results.
     """
 
-    __slots__ = ("_due", "_found", "_outcome", "_outcome_of", "history", "tracker")
+    __slots__ = ("_due", "_found", "_outcome", "_outcome_of", "history", "questions", "tracker")
 
     def __init__(
         self, kinds: Mapping[str, Kind] | None = None, *, history: History | None = None, tracker: Tracker | None = None
@@ -89,6 +90,7 @@ class Classifier:
         self._found: list[tuple[Episode, int]] = []
         self.history = history or History(Outputs(), natures(kinds))
         self.tracker = tracker or Tracker(self.history, "", "", self._found, _ignore)
+        self.questions = Questions()
         self._outcome_of: tuple[object, ...] = ()
         self._outcome: StretchVerdict | None = None
         self._due = ""
@@ -127,6 +129,8 @@ class Classifier:
             if going_on or found >= RECHECK or history.constant:
                 tracker.call(call, found, batch)
                 going_on = tracker.open is not None
+        if not batch.calls:
+            self.questions.reply(batch.text)
         if going_on:
             tracker.after_batch(batch)
         elif len(self._found) > MAX_EPISODES_KEPT:
@@ -135,7 +139,7 @@ class Classifier:
 
     def turn(self, turn: Turn) -> Message:
         """A person's new message, and what it is: a word to go on and a guard's notice ask for nothing new."""
-        if asks_to_go_on(turn.text):
+        if asks_to_go_on(turn.text) or self.questions.consented_again(turn.text):
             return "go_on"  # what was known stays known
         if is_guard_notice(turn.text):
             self.tracker.guard_spoke()
@@ -215,6 +219,7 @@ class Classifier:
         shared: dict[int, Any] = history.shared() | tracker.shared(found, _ignore)
         history, tracker = deepcopy((history, tracker), shared)
         forked = Classifier(history=history, tracker=tracker)
+        forked.questions = deepcopy(self.questions)
         forked._found = found
         return forked
 

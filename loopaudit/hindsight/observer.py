@@ -147,6 +147,7 @@ class Hindsight:
         history, tracker, record, rounds = agent.history, agent.tracker, self._record, agent.rounds
         if not batch.calls:
             rounds.reply(batch)
+            agent.questions.reply(batch.text)
             if tracker.open is None:
                 return
         numbers = agent.lane.numbers

@@ -480,6 +480,101 @@ def choices_that_differ() -> Session:
     return run(*asked)
 
 
+# -- clicks that change nothing on the page -----------------------------------------------
+
+
+def clicks(answers: list[str], **more: Any) -> Session:
+    words = ["Continue button", "the blue button", "button below", "Continue", "button (step 1)", "Continue at the end"]
+    targets = [{"element": word, "ref": f"e{40 + 3 * n}", **more} for n, word in enumerate(words)]
+    return run(*(("browser_click", at, answer) for at, answer in zip(targets, answers, strict=True)))
+
+
+@loop
+def clicks_on_a_page_that_stays() -> Session:
+    shown = '### Page\n- Console: {1} errors, {0} warnings\n- button "Continue" [ref=e{0}]\n- text: Step 1'
+    return clicks([shown.format(47 + n, n % 3) for n in range(6)])
+
+
+@loop
+def clicks_under_one_picture() -> Session:
+    places = [[702, 431], [703, 431], [700, 430], [705, 433], [699, 431], [704, 429]]
+    picture = "Clicked at {}.\n[image d39b98ef2c24]"
+    clicked = [{"action": "left_click", "coordinate": place} for place in places]
+    return run(*(("computer", click, picture.format(click["coordinate"])) for click in clicked))
+
+
+@loop
+def taps_and_the_screen_after_each() -> Session:
+    shown = [("tap", {"x": 7 + n % 2, "y": 9}, "[image aa11]") for n in range(6)]
+    looks: list[Made] = [("screenshot", {}, "[image aa11]")] * 6
+    return run(*(call for pair in zip(shown, looks, strict=True) for call in pair))
+
+
+@healthy
+def clicks_that_lead_on() -> Session:
+    return clicks([f'- button "Continue" [ref=e{47 + n}]\n- text: Step {n}' for n in range(6)])
+
+
+@healthy
+def clicks_with_a_mere_word() -> Session:
+    return clicks(["Clicked the element. Take a snapshot to see what the page looks like after it."] * 6)
+
+
+@healthy
+def clicks_on_a_picture_that_lags_behind() -> Session:
+    pictures = ["[image a1]", "[image a1]", "[image a1]", "[image b2]", "[image b2]", "[image c3]"]
+    return clicks(pictures)
+
+
+# -- questions in the text that are answered yes ------------------------------------------
+
+
+def consents(question: str, answers: list[str], *calls: Made) -> Session:
+    story = Session().user("Change the address of order 70412.")
+    for n, answer in enumerate(answers):
+        name, arguments, output = calls[n % len(calls)]
+        story.call(name, arguments, output).say(question).user(answer)
+    return story
+
+
+ORDER: Made = ("get_order", {"id": 7}, "open, Gdynia")
+
+
+@loop
+def yes_in_every_way() -> Session:
+    said = ["yes", "yes please", "ok, just do it", "YES", "I already said yes", "hello? yes", "yes, change it"]
+    return consents("I can change the address of order 70412 to Brno. Shall I go ahead?", said, ORDER)
+
+
+@loop
+def yes_in_german() -> Session:
+    said = ["ja", "ja, bitte", "ja doch, mach es", "genau", "ja", "ja"]
+    return consents("Ich ändere die Adresse auf Brno. Soll ich das tun?", said, ORDER)
+
+
+@loop
+def yes_in_chinese() -> Session:
+    return consents("我将把地址改为布尔诺。可以吗？", ["可以", "好的", "是的，请", "可以！", "好", "行吧"], ORDER)
+
+
+@healthy
+def yes_to_another_look() -> Session:
+    return consents("The tank is at 61 %. Shall I check it again?", ["yes", "ja", "yes please", "ok"] * 2, ORDER)
+
+
+@healthy
+def yes_with_a_wish() -> Session:
+    said = [f"yes, but to house {n}" for n in range(7)]
+    return consents("I can change the address of order 70412 to Brno. Shall I go ahead?", said, ORDER)
+
+
+@healthy
+def a_new_wish_after_each_offer() -> Session:
+    return consents(
+        "The tank is at 61 %. Is there anything else?", ["yes, the tank", "the tank?", "tank level"] * 3, ORDER
+    )
+
+
 @pytest.mark.parametrize("story", LOOPS)
 def test_it_is_a_loop(story: Story) -> None:
     assert story().judged().loops

@@ -11,7 +11,6 @@ from tests.hindsight.test_cases import judged
 
 DISAGREE: Final = {
     "l37-docker-build-against-a-gone-mirror.jsonl": "one package is missing; flags and output of each build differ",
-    "l49-clicks-beside-the-button.json": "clicks at ever other points are other calls, with one picture",
     "l62-a-new-script-each-time.jsonl": "ever new scripts; that all of them miss one module is not compared",
     "h25-lowers-a-probe-by-tenths.jsonl": "the arm moves, but arguments and answers are equal nineteen times",
 }

@@ -80,6 +80,7 @@ from loopaudit.hindsight.calls.outputs import (
 )
 from loopaudit.hindsight.calls.ranges import ReadRange, read_range
 from loopaudit.hindsight.calls.requests import asks_for_patience, most_named, runs_asked, runs_named
+from loopaudit.hindsight.calls.screens import Screens
 from loopaudit.hindsight.calls.shown import Shown
 from loopaudit.hindsight.calls.subject import Subject
 from loopaudit.hindsight.calls.waits import WAITING, Waits
@@ -173,9 +174,9 @@ class History:
     __slots__ = (
         "_answers", "_aside", "_choices", "_current", "_echoed", "_editing", "_erring", "_failing", "_footers",
         "_kept", "_listings", "_logs", "_moved", "_moved_on", "_old", "_outcomes", "_outputs", "_patient",
-        "_request", "_runs", "_shown", "_stands", "_waits", "_was", "_young", "asked_range", "changed", "changes",
-        "choice", "constant", "epoch", "erring", "evidence", "failed", "fruitless", "moves", "noise", "over",
-        "paging", "redo", "returned", "seen", "sibling", "subject", "turn",
+        "_request", "_runs", "_screens", "_shown", "_stands", "_waits", "_was", "_young", "asked_range", "changed",
+        "changes", "choice", "constant", "epoch", "erring", "evidence", "failed", "fruitless", "moves", "noise",
+        "over", "paging", "redo", "returned", "seen", "sibling", "still", "subject", "turn",
     )  # fmt: skip
 
     def __init__(self, outputs: Outputs, natures: Natures) -> None:
@@ -200,6 +201,7 @@ class History:
         self._footers = Footers()
         self._aside = PutAside()
         self._waits = Waits()
+        self._screens = Screens()
         self._listings = Listings()
         self._shown = Shown()
         self._logs: list[str] = []
@@ -232,6 +234,7 @@ class History:
         self.paging = False
         self.over = False
         self.choice = False
+        self.still = False
 
     def asked(self, request: str = "") -> None:
         """A person asked for something: whatever is looked at again now is justified once.
@@ -250,6 +253,7 @@ class History:
         self._listings.clear()
         self._aside.clear()
         self._waits.clear()
+        self._screens.clear()
         if request:
             self._choices.clear()  # not by the answer to a question that the agent asked
 
@@ -306,7 +310,7 @@ class History:
         """The class of the next call; ``batch`` is the index of its response."""
         identity = self.subject.take(call)
         self._current = None
-        self.choice = False
+        self.choice = self.still = False
         if self.evidence:
             # All of these are set together with evidence; most calls have none, and need not reset what is reset.
             self.evidence = self.constant = 0
@@ -375,6 +379,8 @@ class History:
             self._look_around(entry)
             if self.paging:
                 return FIRST
+        if kind == "other" and self._without_effect(entry):
+            return FIRST
         if kind in _ERRING and self._errs(entry):
             return FIRST
         if kind in _FETCHING and self._shut_out(entry):
@@ -540,7 +546,22 @@ class History:
             and sees_gui(call.name, arguments, "other")
             and not self._answers.again(f"\0screen {call.name}", entry.held, entry.last, entry.batch)
         ):
-            self.seen = call.number
+            self._see(entry.held, entry.batch)
+
+    def _see(self, held: Held, batch: int) -> None:
+        """Note what a look at the screen shows: a picture that was there before shows no effect of what was done."""
+        if not self._screens.saw(self._footers.plain(held), self.subject.call.number, batch):
+            self.seen = self.subject.call.number
+
+    def _without_effect(self, entry: KnownCall) -> bool:
+        """Whether a click or the like has left the screen as it was, as its own answer shows."""
+        subject = self.subject
+        if not acts_in_gui(subject.call.name, subject.arguments(), subject.nature.kind):
+            return False
+        self.constant = self._screens.acted(self._footers.plain(entry.held), entry.last, entry.batch)
+        self.still = self.constant > 0
+        self.evidence = self._screens.first if self.still else 0
+        return self.still
 
     def _put_aside(self, entry: KnownCall) -> bool:
         """Whether what was put aside is asked for, and is put aside once more, at whatever place."""
@@ -677,7 +698,9 @@ class History:
                         return RECHECK
                     return self._known(entry, number)
         if sees_gui(subject.call.name, subject.arguments(), kind):
-            self.seen = subject.call.number  # a picture that was there before shows no effect of what was done
+            self._see(held, batch)
+        elif kind == "other" and acts_in_gui(subject.call.name, subject.arguments(), kind):
+            self._screens.saw(self._footers.plain(held), subject.call.number, batch)
         if kind not in EDITING_KINDS and verdict.effect != EFFECT_LOOKS and (not failed or kind == "shell"):
             self.changes.note(subject.call, subject.command, subject.nature, kind)
         path = subject.path()

@@ -383,6 +383,8 @@ class Tracker:
                 member.need = (
                     "echo" if echoes else "page" if history.paging else "failing_answer" if failing else "answer"
                 )
+                if history.still:
+                    member.need = "still"
                 if history.noise == RECEIPT:
                     member.need = "receipt"
                 if history.failed:

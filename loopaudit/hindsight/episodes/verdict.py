@@ -43,6 +43,7 @@ NEED: Final[dict[str, int]] = {
     "answer": 7,
     "failing_answer": 3,
     "page": 4,
+    "still": 4,
     "question": 3,
     "echo": 4,
     "over": 6,
@@ -287,7 +288,7 @@ def due(s: Stretch, outcome: StretchVerdict | None) -> str:
 _CERTAIN: Final = frozenset({"call", "cureless", "failure", "edit", "receipt"})
 """What is repeated beyond doubt, by the keys of :data:`NEED`."""
 
-_KNOWN: Final = _CERTAIN | {"answer", "failing_answer", "page", "question"}
+_KNOWN: Final = _CERTAIN | {"answer", "failing_answer", "page", "still", "question"}
 """What may be among it: a constant answer is no accident where a question is put again in the same words."""
 
 
@@ -349,7 +350,10 @@ def _kind(s: Stretch, main: list[Member]) -> str:
         return worst.category if worst.category in ("unknown_tool", "denied") else "same_error"
     if 2 * s.kinds.get(RE_READ, 0) > strong:
         return "paging_wrap" if _pages(s.offsets) else "re_read"
-    if any(m.need in ("answer", "failing_answer", "page", "echo", "question") and 2 * m.strong >= strong for m in main):
+    if any(
+        m.need in ("answer", "failing_answer", "page", "still", "echo", "question") and 2 * m.strong >= strong
+        for m in main
+    ):
         return "same_error" if main[0].need == "failing_answer" else "constant_answer"
     if all(2 * m.at_once > m.strong for m in main):
         return "stale_wait"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from loopaudit.audit.run import Work, add, begin, each
@@ -21,8 +21,7 @@ from loopaudit.core.report import TranscriptResult
 from loopaudit.hindsight.labels import Labels, apply_labels, judge_of
 
 
-@dataclass(frozen=True, slots=True)
-class _Measuring:
+class _Measuring(Struct, frozen=True):
     """Measures what was audited, in the process that audited it; without ``keep`` its transcripts are then let go."""
 
     labels: Labels | None
@@ -52,8 +51,7 @@ class _Measuring:
         return done
 
 
-@dataclass(slots=True)
-class _Measured:
+class _Measured(Struct):
     """One input, measured. ``used`` are the places of its labels; ``error`` says that they do not fit."""
 
     audited: FileAudit

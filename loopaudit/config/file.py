@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, field
 
 from loopaudit.config import selection
 from loopaudit.config.actions import lowest_action
@@ -68,8 +67,7 @@ class PolicyTable(Struct):
 _LEVELS: Final[Mapping[str, Level]] = {"flag": "flag", "exit-code": "exit_code", "text": "text"}
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+class Config(Struct, frozen=True):
     """A checked configuration; ``None`` and empty where it says nothing. Paths are absolute.
 
     ``named`` are the user's own variants and what they are variants of, ``overrides`` the

@@ -15,12 +15,12 @@ import os
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
 from msgspec import Meta, Struct, structs
+from msgspec.structs import replace
 
 from loopaudit.config import toml_text as tomltext
 from loopaudit.config.actions import Slug
@@ -101,8 +101,7 @@ class Document(Struct, frozen=True, forbid_unknown_fields=True):
 _TABLE: Final = regex.lazy(r"^[ \t]*\[\[[ \t]*(?:firing|loop|unevaluated)[ \t]*\]\][ \t]*(?:#.*)?$", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class AcceptedIssue:
+class AcceptedIssue(Struct, frozen=True):
     """Accepted findings of one issue in one file; ``line`` is that of its table, 0 for a new one.
 
     A loop has :data:`~loopaudit.core.findings.LOOPS` for its policy, its kind for its rule and the action
@@ -162,8 +161,7 @@ def _numbers(calls: Sequence[int]) -> str:
     return "[\n" + "".join("    " + ", ".join(map(str, row)) + ",\n" for row in rows) + "]"
 
 
-@dataclass(frozen=True, slots=True)
-class Baseline:
+class Baseline(Struct, frozen=True):
     """A baseline as it was read, or an empty one that is yet to be written.
 
     ``knows_loops`` is false for one of version 1: it says nothing about loops, so that none of them is new to it.

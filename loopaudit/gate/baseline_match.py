@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import PurePosixPath
 from typing import Literal
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from loopaudit.config.toml_text import storable
 from loopaudit.core.findings import Episode, Finding
@@ -16,8 +18,7 @@ from loopaudit.gate.baseline_file import AcceptedIssue
 State = Literal["unchanged", "moved", "changed", "new", "vanished", "expired"]
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Struct, frozen=True):
     """A firing of today: the transcript as the baseline would call it, and its conversation from 1.
 
     A ``loop`` stands there as a finding of hindsight, so that both are compared in one way.
@@ -29,8 +30,7 @@ class Seen:
     loop: Episode | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """What today's run can speak about.
 
     ``judged`` are the pairs of transcript and policy label that were evaluated, ``missing`` the
@@ -54,8 +54,7 @@ class Scope:
         )
 
 
-@dataclass(slots=True)
-class IssueMatch:
+class IssueMatch(Struct):
     """Firings that came out alike: of one entry (``None`` if new) and with one action today.
 
     ``calls`` are today's for what fires, the accepted ones for what vanished. ``transcript``
@@ -147,8 +146,7 @@ def _key(transcript: str, issue: AcceptedIssue | Finding) -> _Key:
     return transcript, issue.fingerprint, policy, rule, tool
 
 
-@dataclass(frozen=True, slots=True)
-class _Old:
+class _Old(Struct, frozen=True):
     entry: AcceptedIssue
     call: int
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from loopaudit.audit.run import audit
 from loopaudit.audit.workers import ONE_PROCESS, Workers
@@ -37,8 +39,7 @@ def check(
     return report
 
 
-@dataclass(frozen=True, slots=True)
-class Renewal:
+class Renewal(Struct, frozen=True):
     """A new baseline: its text, the entries before and after, and whether the file existed."""
 
     old: Baseline

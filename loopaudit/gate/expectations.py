@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
@@ -70,8 +69,7 @@ class ExpectFile(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"
     max_damaged: Share | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Expectation:
+class Expectation(Struct, frozen=True):
     """One expectation. Paths are absolute; ``source`` is ``file:line``, ``entry`` its place in that file from 1.
 
     ``at`` are the first and last allowed call numbers of the first such firing, ``None`` for
@@ -106,8 +104,7 @@ class Expectation:
         return what
 
 
-@dataclass(frozen=True, slots=True)
-class Expectations:
+class Expectations(Struct, frozen=True):
     """Those of one transcript. ``max_damaged`` is the share of damaged records it may have."""
 
     items: tuple[Expectation, ...] = ()

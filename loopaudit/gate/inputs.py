@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from shlex import quote
+
+from msgspec import Struct, field
 
 from loopaudit.audit.inputs.discover import discover
 from loopaudit.audit.inputs.model import SKIPPED_DIRECTORIES
@@ -27,8 +28,7 @@ from loopaudit.gate.baseline_file import FILE_NAME, Baseline
 from loopaudit.gate.expectations import SUFFIX, Expectation, Expectations
 
 
-@dataclass(frozen=True, slots=True)
-class Invocation:
+class Invocation(Struct, frozen=True):
     """How a check was called, and the commands that call it otherwise.
 
     ``whole`` is set where the configuration named the paths: then transcripts that only its
@@ -50,8 +50,7 @@ class Invocation:
         return f"loopaudit check{''.join(words)} --{option}" + ("" if value is None else f" {value}")
 
 
-@dataclass(slots=True)
-class Expected:
+class Expected(Struct):
     """What is expected of transcripts; :func:`collect` looks it up.
 
     ``by_path`` are the expectations by the report's name of a transcript; ``twins`` gives that name
@@ -90,8 +89,7 @@ class Expected:
                     self.by_path.pop(name, None)
 
 
-@dataclass(slots=True)
-class Accepted:
+class Accepted(Struct):
     """What is accepted of transcripts: the baseline, and the day against which its dates count.
 
     After the audit ``names`` are the baseline's names of transcripts by the report's, ``missing`` its
@@ -112,8 +110,7 @@ class Accepted:
             self.asked = below(self.baseline, paths)
 
 
-@dataclass(slots=True)
-class Inputs:
+class Inputs(Struct):
     """What a report is held against. ``paths`` are what is audited, the twins among them."""
 
     settings: GateSettings = field(default_factory=GateSettings)

@@ -207,7 +207,7 @@ TEXTS = st.text(max_size=12)
 def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, entries: list[AcceptedIssue]) -> None:
     path = tmp_path_factory.mktemp("b") / "b.toml"
     path.write_bytes(write(Baseline(path), entries).encode())
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     found = read(path)
     assert [replace(e, line=0) for e in found.entries] == sorted(entries, key=lambda e: e.key)

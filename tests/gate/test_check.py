@@ -335,9 +335,8 @@ def test_damaged_records(suite: Folder) -> None:
 
 
 CRASH = """
-from dataclasses import dataclass
 from loopaudit.policies.guards.atomcode import POLICY as ATOMCODE
-from dataclasses import replace
+from msgspec.structs import replace
 
 class Broken:
     def turn(self, turn): pass

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass
 from typing import IO, Final, cast
+
+from msgspec import Struct
 
 from loopaudit.audit.watch.feeds import Feed
 from loopaudit.readers.contract import Reader
@@ -16,8 +17,7 @@ from loopaudit.readers.source import GZIP_MAGIC, MAX_WHOLE, PREFIX_RECORDS, ZIP_
 COMPRESSED: Final = {GZIP_MAGIC: "gzip", ZSTD_MAGIC: "zstd"}
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(Struct, frozen=True):
     """A look at the first bytes of a file of ``size`` bytes.
 
     ``reader`` is ``None`` where nobody claims it (yet). ``full`` says that all was there which recognising a

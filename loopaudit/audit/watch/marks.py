@@ -6,9 +6,10 @@ truncated and is longer again, or was written anew, differs in one of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from loopaudit.audit.watch.feeds import Feed
 
@@ -16,8 +17,7 @@ HEAD: Final = 1024
 LAST: Final = 256
 
 
-@dataclass(frozen=True, slots=True)
-class Marks:
+class Marks(Struct, frozen=True):
     """The first :data:`HEAD` bytes, and the :data:`LAST` ones before ``offset``, or as many as there are."""
 
     offset: int

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct, field
 
 from loopaudit.core.findings import Action, Finding
 
@@ -11,8 +12,7 @@ NoticeKind = Literal["note", "damage", "failure", "crash"]
 """``damage``: a record is lost. ``failure``: an input cannot be followed. ``crash``: our own code failed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Firing:
+class Firing(Struct, frozen=True):
     """A firing with its place. ``shown`` is a short name of the file, ``at`` the time that its call is recorded with.
 
     ``recorded`` is set for what a guard of the recording harness itself did.
@@ -26,8 +26,7 @@ class Firing:
     recorded: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(Struct, frozen=True):
     """Something about a file, or (with an empty ``path``) about the watch. ``line`` is 1-based, 0 for none."""
 
     kind: NoticeKind
@@ -37,8 +36,7 @@ class Notice:
     hint: str | None = None
 
 
-@dataclass(slots=True)
-class Summary:
+class Summary(Struct):
     """What a watch did. ``by_action`` counts what was reported, without firings of recorded guards.
 
     ``unread`` are files that had grown further when the watch ended, ``unrecognised`` those that are no transcripts.

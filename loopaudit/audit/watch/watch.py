@@ -9,10 +9,11 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Final
+
+from msgspec import Struct
 
 from loopaudit.audit.watch.feeds import PipeFeed
 from loopaudit.audit.watch.notices import Firing, Notice, Summary
@@ -34,8 +35,7 @@ STOP: Final = "stop"
 """Put into the queue ``wake``, it ends the watch. A signal handler may do that."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """How to watch. All times in seconds.
 
     ``from_start``: report also what fired before the watch began. ``recent``: files that changed within this time

@@ -10,9 +10,11 @@ The module is long because the ways in which a file may change share one state: 
 from __future__ import annotations
 
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from loopaudit.audit.session import FileAudit, guarded
 from loopaudit.audit.watch.feeds import AHEAD, Feed, FileFeed, PipeFeed
@@ -35,8 +37,7 @@ STEP: Final = 1 << 20
 State = Literal["cold", "lines", "document", "unknown", "ignored"]
 
 
-@dataclass(frozen=True, slots=True)
-class Tools:
+class Tools(Struct, frozen=True):
     """What all watched files share."""
 
     options: Options

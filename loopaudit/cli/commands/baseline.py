@@ -122,7 +122,7 @@ def _refuse(report: Report) -> None:
 
 def _write(file: Path, renewal: Renewal) -> None:
     """Put the new text in place of the old at once, and say what changed."""
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     from loopaudit.config.toml_file import shown_path
     from loopaudit.core.text import visible

@@ -6,10 +6,10 @@ import os
 import signal
 import sys
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from msgspec.structs import replace
 
 from loopaudit.cli import options
 from loopaudit.cli.exit_code import end_with

@@ -19,7 +19,7 @@ from loopaudit.core.tools import Kind
 from loopaudit.hindsight.calls.effects import Natures, nature_of
 from loopaudit.hindsight.calls.history import History
 from loopaudit.hindsight.calls.outputs import Outputs
-from loopaudit.hindsight.calls.requests import asks_to_go_on, is_guard_notice
+from loopaudit.hindsight.calls.requests import asks_to_go_on, is_guard_notice, urges_on
 from loopaudit.hindsight.episodes.questions import Questions
 from loopaudit.hindsight.episodes.tracker import Tracker
 from loopaudit.hindsight.episodes.verdict import Stretch, StretchVerdict, due, verdict
@@ -27,6 +27,9 @@ from loopaudit.hindsight.words import RECHECK, CallClass
 
 MAX_EPISODES_KEPT: Final = 64
 """Closed episodes that a classifier by itself holds on to."""
+
+MAX_MESSAGE: Final = 1024
+"""Characters of a message by which the same one is known when it comes again."""
 
 
 Message = Literal["go_on", "notice", "request"]
@@ -81,7 +84,7 @@ class Classifier:
     last 2,048 distinct calls, 1 MiB of results.
     """
 
-    __slots__ = ("_due", "_found", "_outcome", "_outcome_of", "history", "questions", "tracker")
+    __slots__ = ("_due", "_found", "_message", "_outcome", "_outcome_of", "history", "questions", "tracker")
 
     def __init__(
         self, kinds: Mapping[str, Kind] | None = None, *, history: History | None = None, tracker: Tracker | None = None
@@ -94,6 +97,8 @@ class Classifier:
         self._outcome_of: tuple[object, ...] = ()
         self._outcome: StretchVerdict | None = None
         self._due = ""
+        self._message = ""
+        """How the last message in a person's place began."""
 
     # -- events ----------------------------------------------------------------------------
 
@@ -139,7 +144,9 @@ class Classifier:
 
     def turn(self, turn: Turn) -> Message:
         """A person's new message, and what it is: a word to go on and a guard's notice ask for nothing new."""
-        if asks_to_go_on(turn.text) or self.questions.consented_again(turn.text):
+        before, self._message = self._message, turn.text[:MAX_MESSAGE]
+        urged = before == self._message and urges_on(before)
+        if urged or asks_to_go_on(turn.text) or self.questions.consented_again(turn.text):
             return "go_on"  # what was known stays known
         if is_guard_notice(turn.text):
             self.tracker.guard_spoke()
@@ -221,6 +228,7 @@ class Classifier:
         forked = Classifier(history=history, tracker=tracker)
         forked.questions = deepcopy(self.questions)
         forked._found = found
+        forked._message = self._message
         return forked
 
 

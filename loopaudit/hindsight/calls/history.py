@@ -618,15 +618,19 @@ class History:
         subject = self.subject
         noted = self._failing.failed(subject, result, batch)
         self._current = noted[0]
-        if subject.kind in EDITING_KINDS:
-            self._editing.failed(subject)
         return noted[0], noted[1:]
+
+    def _note_failed_edit(self) -> None:
+        """A failed edit excuses a look at its file; sent once more, and refused as before, it excuses no other."""
+        if self.failed and self.subject.kind in EDITING_KINDS:
+            self._editing.failed(self.subject)
 
     def _new_failure(self, result: Result, batch: int) -> CallClass:
         """A failure without an equal call before: new, or an earlier one in other words."""
         found = FIRST
         self.subject.kind_by_arguments()
         current, earlier = self._note_failure(result, batch)
+        self._note_failed_edit()
         for one in earlier:
             if one is not None and alike(current, one, self.changes):
                 self.evidence = one.number
@@ -668,6 +672,8 @@ class History:
         if kind in EDITING_KINDS:
             found = self._editing.again(subject, result, entry, self._current)
             if found is not None:
+                if not entry.failed:
+                    self._note_failed_edit()
                 self.evidence, self.returned = self._editing.evidence, self._editing.returned
                 self.changed = True
                 return found
@@ -683,6 +689,7 @@ class History:
             return self._known(entry, entry.last)
         if not failed and not entry.failed and self._made_again(entry, held):
             return self._known(entry, entry.last)
+        self._note_failed_edit()
         self._kept = (failed and entry.failed) or added is not None
         self._was = None if failed or self._kept or isinstance(entry.held, tuple) else entry.held
         verdict = subject.effect()

@@ -215,12 +215,25 @@ def _in_escape(raw: bytes, place: int) -> bool:
     return begin >= 0 and (begin + 1 == place or raw[begin + 1 : begin + 2] == b"u" or raw[begin - 1 : begin] == b"\\")
 
 
+MAX_NOTHING: Final = 48
+"""Longest result in characters or bytes that may hold nothing."""
+
+_NOTHING: Final = frozenset(
+    {"", "null", "none", "undefined", "{}", "[]", '""', "()", "(no output)", "no output", "(empty)"}
+)
+
+
+def is_nothing(held: Held) -> bool:
+    """Whether a kept result holds nothing, however that is spelled: ``null``, ``{}``, no text at all."""
+    return not isinstance(held, tuple) and (text_of(held) or "").strip().lower() in _NOTHING
+
+
 def differences(before: Held, held: Held) -> tuple[str, ...] | None:
     """The names of the noise in which a result differs from an earlier one, both as they are kept.
 
     Empty for equal results, ``None`` for results that differ in more than noise.
     """
-    if equal(before, held):
+    if equal(before, held) or (len(held) <= MAX_NOTHING >= len(before) and is_nothing(before) and is_nothing(held)):
         return ()
     if isinstance(before, tuple):
         return None

@@ -68,6 +68,25 @@ MANY: Final = 10
 ENDLESS: Final = 1 << 20
 """Runs that a request to go on until something happens excuses."""
 
+_URGE_WORDS: Final = (
+    "unfinished|incomplete|uncompleted|unresolved|pending |remaining |outstanding |open t|not stop|n't stop|never stop"
+    "|keep working|keep going|continue working|not done|not yet|not finished|not complete|n't done|n't finished"
+)
+_URGE: Final = (
+    r"\b(?:(?:unfinished|incomplete|uncompleted|unresolved|pending|remaining|outstanding|open) (?:\w{1,16} ){0,2}"
+    r"(?:to-?dos?|tasks?|items?|steps?|work|goals?|objectives?)"
+    r"|(?:to-?dos?|tasks?|items?|work|goals?) (?:\w{1,12} ){0,2}(?:unfinished|incomplete|pending|remaining|unresolved)"
+    r"|(?:do not|don't|never) stop|(?:keep|continue) working|keep going"
+    r"|(?:not|n't)(?: yet| been| fully)? (?:done|finished|completed?)(?: yet)?)\b"
+)
+"""How a harness urges an agent on that wants to stop."""
+
+_URGES: Final = Phrase(_URGE_WORDS, _URGE)
+_ORDERS: Final = regex.lazy(
+    r"\b(?:again|re-?run|re-?check|retry|run|test|check|look|status|report|fix|change|write|add|use)\b"
+)
+"""What a message asks for that does more than urge."""
+
 _AUTOMATIC: Final = (
     Phrase(
         "on the task on what|to the next step using",
@@ -89,6 +108,13 @@ _AUTOMATIC: Final = (
     Phrase(
         "tool",
         r"\s*(?:no tool (?:calls? |use )?(?:was |were )?(?:found|detected|used|made)|\[error\] you did not use a tool)",
+    ),
+    Phrase(
+        _URGE_WORDS,
+        r"\s*(?:[\[<(][^\])>\n]{0,24}?"
+        r"(?:system|auto|to-?do|continu|remind|orchestrat|supervis|watchdog|runner|harness|scheduler|hook|loop)"
+        r"[^\])>\n]{0,40}[\])>]|(?:system|harness|orchestrator|supervisor|watchdog|runner|reminder|automation)"
+        rf"(?: \w{{1,16}})? ?[:!-])[^\n]{{0,120}}?{_URGE}",
     ),
 )
 """How prompts begin that harnesses send by themselves to keep an agent going."""
@@ -127,6 +153,15 @@ def asks_to_go_on(message: str) -> bool:
             if phrase.fullmatch(words) is not None:
                 return True
     return any(phrase.match(head) is not None for phrase in _AUTOMATIC)
+
+
+def urges_on(message: str) -> bool:
+    """Whether a message urges an agent on that wants to stop, and asks for nothing in particular.
+
+    People write that, too; but not in the very words of their last message.
+    """
+    low = message[:NOTICE].lower()
+    return _URGES.search(low) is not None and _ORDERS.search(low) is None
 
 
 def is_guard_notice(message: str) -> bool:

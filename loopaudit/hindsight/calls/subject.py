@@ -9,6 +9,7 @@ from typing import Any, Final
 from loopaudit.core import canonical, regex
 from loopaudit.core.events import SLICE, TEXT, VALUE, Call
 from loopaudit.core.tools import Kind, kind_of
+from loopaudit.hindsight.calls.alternatives import arguments_in_order, command_in_order, may_hold_alternatives
 from loopaudit.hindsight.calls.effects import (
     BRIEF_LABELS,
     COMMAND_NAMES,
@@ -94,6 +95,12 @@ class Subject:
         elif len(source) <= 8 and source.strip() in NO_ARGUMENTS:
             self.identity = nothing = ("", name)
             return nothing
+        if nature.rewordable and may_hold_alternatives(source):
+            ordered = arguments_in_order(self.arguments())
+            if ordered is not None:
+                left_out = META if nature.has_meta else LABELS
+                self.identity = key = canonical.call_key(name, {k: v for k, v in ordered.items() if k not in left_out})
+                return key
         if not nature.has_meta:
             if nature.hands_over:
                 self.identity = identity = self._without(HANDOVER_LABELS)
@@ -151,9 +158,9 @@ class Subject:
         paused = _PAUSE.match(command) if command.startswith("sleep ") else None
         if paused is not None and effect_of_command(command).effect is EFFECT_LOOKS:
             command = f"sleep; {command[paused.end() :]}"  # how long a look waits says nothing about what it asks for
-        else:
-            paused = None
         asked = [name for name in arguments if name not in META]
+        if "|" in command and (ordered := command_in_order(command)) != command:
+            command = ordered
         if len(asked) == 1:
             return hash((call.name, command))
         if len(asked) == 2:  # mostly a folder beside the command
@@ -161,10 +168,11 @@ class Subject:
             value = arguments[beside]
             if beside not in COMMAND_NAMES and isinstance(value, str):
                 return hash((call.name, command, beside, value))
-        if paused is not None:
-            kept = {name: arguments[name] for name in asked if arguments[name] != self.command}
-            return canonical.call_key(call.name, kept | {"command": command})
-        return self._without(META)
+        if command is self.command:
+            return self._without(META)
+        return canonical.call_key(
+            call.name, {name: command if arguments[name] == self.command else arguments[name] for name in asked}
+        )
 
     def arguments(self) -> Any:
         """The arguments of the call."""

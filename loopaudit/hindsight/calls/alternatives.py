@@ -1,0 +1,57 @@
+"""Searches for one thing or another: in whatever order the alternatives stand, they find the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from loopaudit.core import regex
+
+MAX_LOOKED_AT: Final = 1000
+"""Longest command or pattern in characters whose alternatives are put in order."""
+
+_SEARCHES: Final = regex.lazy(r"(?:\S+=\S+ |cd \S+ ?(?:&&|;) ?)?(?:git grep|[ef]?grep|rg|ag|ack)\b")
+_QUOTED: Final = regex.lazy(r"'[^'\n]*'|\"[^\"\n]*\"")
+_SPLIT: Final = regex.lazy(r"\\\||\||(?<=\s)OR(?=\s)")
+
+PATTERNS: Final = frozenset({"pattern", "regex", "query", "q", "search", "search_query", "search_term", "text"})
+"""Arguments of searching tools that may hold alternatives."""
+
+
+def in_order(pattern: str) -> str:
+    """A pattern with its alternatives in alphabetical order; as it is where it groups them."""
+    if len(pattern) > MAX_LOOKED_AT or not ("|" in pattern or " OR " in pattern):
+        return pattern
+    if any(sign in pattern for sign in "()[]{}"):
+        return pattern  # a part of it may be what an alternative is of
+    signs = _SPLIT.findall(pattern)
+    if len(set(signs)) != 1:
+        return pattern  # in one spelling a bar divides, in the other it is a letter
+    parts = [part.strip() if signs[0] == "OR" else part for part in _SPLIT.split(pattern)]
+    return str(signs[0]).join(sorted(parts))
+
+
+def command_in_order(command: str) -> str:
+    """The command of a search with the alternatives of what it looks for in alphabetical order."""
+    if "|" not in command or len(command) > MAX_LOOKED_AT or _SEARCHES.match(command) is None:
+        return command
+    return _QUOTED.sub(lambda quoted: f"{quoted[0][0]}{in_order(quoted[0][1:-1])}{quoted[0][-1]}", command)
+
+
+def may_hold_alternatives(source: Any) -> bool:
+    """A quick look at recorded arguments; spares decoding most."""
+    if isinstance(source, bytes):
+        return source.find(b"|") >= 0 or source.find(b" OR ") >= 0
+    return not isinstance(source, str) or "|" in source or " OR " in source
+
+
+def arguments_in_order(arguments: Any) -> dict[str, Any] | None:
+    """The arguments of a searching tool in that form; ``None`` where they are in it."""
+    if not isinstance(arguments, Mapping):
+        return None
+    found = {
+        name: ordered
+        for name in PATTERNS & arguments.keys()
+        if isinstance(value := arguments[name], str) and (ordered := in_order(value)) != value
+    }
+    return {**arguments, **found} if found else None

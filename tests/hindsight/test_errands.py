@@ -1,0 +1,266 @@
+"""Loops and their healthy twins among assistants that look up, note down, send and hand over, each in three spellings.
+
+A loop names the call by which a guard at work has to know of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from loopaudit.core.events import Batch
+from loopaudit.hindsight import Classifier
+from tests.hindsight.sessions import FAIL, Session
+
+Made = tuple[str, Any, str]
+Story = Callable[[], Session]
+
+
+def run(*calls: Made, request: str = "Please see to it.") -> Session:
+    """Calls one after another, after a request."""
+    session = Session().user(request)
+    for name, arguments, output in calls:
+        session.call(name, arguments, output)
+    return session
+
+
+LOOPS: list[Any] = []
+HEALTHY: list[Any] = []
+
+
+def loop(*, by: int) -> Callable[[Story], Story]:
+    """A story with a loop that is known by this call."""
+
+    def add(story: Story) -> Story:
+        LOOPS.append(pytest.param(story, by, id=story.__name__))
+        return story
+
+    return add
+
+
+def healthy(story: Story) -> Story:
+    HEALTHY.append(pytest.param(story, id=story.__name__))
+    return story
+
+
+def noticed(session: Session) -> int:
+    """The call after which a guard may give notice of a loop; 0 if it never may."""
+    watch = Classifier()
+    for event in session.events:
+        calls = watch.observe(event)
+        if isinstance(event, Batch) and calls and watch.stretch is not None and watch.stretch.due:
+            return calls[-1].number
+    return 0
+
+
+# -- a harness that does not let an agent stop ---------------------------------------------
+
+
+def urged(*messages: str, command: str = "rg -c slugify") -> Session:
+    session = run(("bash", {"command": "sed -i s/slugify/to_slug/ a.py"}, ""), ("bash", {"command": command}, ""))
+    for message in messages:
+        session.user(message).sh(command)
+    return session
+
+
+@loop(by=6)
+def unfinished_to_dos_that_nobody_has() -> Session:
+    return urged(*["[SYSTEM] You have unfinished todos (1 of 1). Continue working. Do not stop until all is done."] * 6)
+
+
+@loop(by=6)
+def a_continuation_that_counts() -> Session:
+    return urged(*[f"<auto-continue n={n}> The task is not complete yet. Keep working." for n in range(6)])
+
+
+@loop(by=7)
+def the_same_urging_without_a_sign() -> Session:
+    return urged(*["You are not done yet, keep going until every item is completed!"] * 6)
+
+
+@healthy
+def a_person_who_has_it_looked_at_again() -> Session:
+    return urged(*["Run it again please, and keep going."] * 6)
+
+
+@healthy
+def a_person_with_several_things_to_do() -> Session:
+    names = ("a", "b", "c", "d", "e")
+    return urged(*[f"The to-dos of {name}.py are unfinished, I changed something there" for name in names])
+
+
+@healthy
+def an_urged_agent_that_works() -> Session:
+    session = urged()
+    for n in range(5):
+        session.user("[SYSTEM] You have unfinished todos. Continue working.").edit("a.py", f"a{n}", f"b{n}")
+        session.sh("python -m pytest -q", f"{n} passed")
+    return session
+
+
+# -- one search, its alternatives in another order -----------------------------------------
+
+ORDERS = ("retry|budget|tries", "budget|retry|tries", "tries|retry|budget", "tries|budget|retry", "retry|tries|budget")
+
+
+@loop(by=4)
+def alternatives_of_a_command() -> Session:
+    found = "src/client.ts:41: retry: number;"
+    return run(*(("bash", {"command": f"grep -rnE '{one}' src", "cwd": "/app"}, found) for one in ORDERS))
+
+
+@loop(by=4)
+def alternatives_with_backslashes() -> Session:
+    ways = (one.replace("|", "\\|") for one in ORDERS)
+    return run(*(("bash", {"command": f'cd app && git grep -n "{one}" | head', "is_input": False}, "") for one in ways))
+
+
+@loop(by=4)
+def alternatives_of_a_searching_tool() -> Session:
+    return run(*(("search_mails", {"query": one.replace("|", " OR "), "limit": 5}, "none") for one in ORDERS))
+
+
+@healthy
+def other_alternatives() -> Session:
+    words = ("retry|budget", "retry|limit", "budget|limit", "tries|limit", "tries|budget")
+    return run(*(("bash", {"command": f"grep -rnE '{one}' src"}, f"src/a.ts: {one[:5]}") for one in words))
+
+
+@healthy
+def alternatives_in_groups() -> Session:
+    words = ("(a|b) c|d", "d|(a|b) c", "(b|d) c|a", "a|(d|b) c")
+    return run(*(("bash", {"command": f"grep -cE '{one}' src/{n}.ts"}, "0") for n, one in enumerate(words)))
+
+
+@healthy
+def alternatives_after_changes() -> Session:
+    session = Session().user("Rename them all.")
+    for n, one in enumerate(ORDERS):
+        session.sh(f"grep -rlE '{one}' src", "src/a.ts").edit("src/a.ts", f"retry{n}", f"again{n}")
+    return session
+
+
+# -- an edit that is refused, and looks at its file ----------------------------------------
+
+
+def refused(edit: Made, look: Made, *, laps: int) -> Session:
+    return run(look, *[edit, look] * laps)
+
+
+@loop(by=7)
+def a_text_that_is_not_there() -> Session:
+    edit = (
+        "edit_file",
+        {"path": "a.rs", "old_string": "sleep(2)", "new_string": "wait()"},
+        FAIL + "0 occurrences",
+    )
+    return refused(edit, ("read_file", {"path": "a.rs"}, "fn main() {}"), laps=3)
+
+
+@loop(by=7)
+def a_text_that_is_looked_for_in_the_shell() -> Session:
+    edit = (
+        "str_replace",
+        {"path": "/app/a.py", "old_str": "x = 1", "new_str": "x = 2"},
+        FAIL + "No match.",
+    )
+    return refused(edit, ("bash", {"command": "cat /app/a.py"}, "y = 1"), laps=3)
+
+
+@loop(by=7)
+def a_patch_that_does_not_apply() -> Session:
+    patch = "*** Begin Patch\n*** Update File: a.py\n@@\n-x\n+y\n*** End Patch"
+    return refused(
+        ("apply_patch", {"patch": patch}, FAIL + "apply_patch verification failed: no such lines in a.py"),
+        ("read_file", {"path": "a.py"}, "z"),
+        laps=3,
+    )
+
+
+@healthy
+def one_refused_edit_and_two_looks() -> Session:
+    edit = (
+        "edit_file",
+        {"path": "a.rs", "old_string": "sleep(2)", "new_string": "wait()"},
+        FAIL + "0 occurrences",
+    )
+    good = ("edit_file", {"path": "a.rs", "old_string": "sleep( 2 )", "new_string": "wait()"}, "ok")
+    look = ("read_file", {"path": "a.rs"}, "fn main() {}")
+    return run(look, edit, look, edit, look, good)
+
+
+@healthy
+def refused_edits_of_different_texts() -> Session:
+    session = Session().user("Change all of them.").read("a.rs", "fn main() {}")
+    for n in range(3):
+        session.edit("a.rs", f"sleep({n})", "wait()", FAIL + f"sleep({n}) was not found in a.rs, line {n}")
+        session.edit("a.rs", f"sleep( {n} )", "wait()", "ok").read("a.rs", f"fn main() {{{n}}}")
+    return session
+
+
+@healthy
+def a_refused_edit_of_a_file_that_changes() -> Session:
+    session = Session().user("Change it.")
+    for n in range(4):
+        session.read("a.rs", f"fn main() {{{n}}}").edit("a.rs", "sleep", "wait", FAIL + "2 occurrences found")
+        session.edit("a.rs", f"sleep {n}", f"wait {n}", "ok")
+    return session
+
+
+# -- nothing, however it is spelled --------------------------------------------------------
+
+
+@loop(by=7)
+def hand_overs_that_bring_nothing() -> Session:
+    laps: list[Made] = [
+        (name, {}, output)
+        for nothing in ("", "null", "", "{}", "null")
+        for name, output in (("transfer_to_user", nothing), ("transfer_to_agent", "Transferred to agent, go on."))
+    ]
+    return run(*laps)
+
+
+@loop(by=5)
+def a_list_that_stays_empty() -> Session:
+    return run(*(("list_replies", {"thread": 4}, nothing) for nothing in ("[]", "", "null", "[]", "{}")))
+
+
+@loop(by=5)
+def a_queue_without_a_word() -> Session:
+    return run(*(("read_inbox", {}, nothing) for nothing in ("(no output)", "None", "", "none", "")))
+
+
+@healthy
+def nothing_and_then_something() -> Session:
+    return run(*(("list_replies", {"thread": 4}, held) for held in ("[]", "null", "[3]", "[3, 4]", "[3, 4, 5]")))
+
+
+@healthy
+def nothing_after_changes() -> Session:
+    calls = [
+        made
+        for n, nothing in enumerate(("", "null", "[]", "{}"))
+        for made in (("delete_draft", {"id": n}, "deleted"), ("list_drafts", {"box": n}, nothing))
+    ]
+    return run(*calls)
+
+
+@healthy
+def a_zero_is_something() -> Session:
+    return run(*(("count_jobs", {}, held) for held in ("", "0", "1", "2", "3")))
+
+
+@pytest.mark.parametrize(("story", "by"), LOOPS)
+def test_it_is_a_loop_that_is_known_in_time(story: Story, by: int) -> None:
+    session = story()
+    assert session.judged().loops
+    assert 0 < noticed(session) <= by
+
+
+@pytest.mark.parametrize("story", HEALTHY)
+def test_it_is_none(story: Story) -> None:
+    session = story()
+    assert session.judged().loops == []
+    assert noticed(session) == 0

@@ -575,6 +575,64 @@ def a_new_wish_after_each_offer() -> Session:
     )
 
 
+# -- what a memory finds and ranks --------------------------------------------------------
+
+NOTES = ["a pottery course", "shares the garden", "likes clay", "birthday in July"]
+WORDS = [
+    "Lena gift",
+    "gift for Lena",
+    "birthday gift",
+    "Lena birthday",
+    "what for Lena",
+    "present",
+    "idea",
+    "Lena idea",
+]
+
+
+def ranked(n: int, most: int = 4) -> str:
+    hits = [f'{{"id": "m{k}", "score": 0.{50 + (7 * n + k) % 40}, "text": "{NOTES[k]}"}}' for k in range(most)]
+    return f"[{', '.join(hits[n % 2 :] + hits[: n % 2])}]"
+
+
+@loop
+def one_memory_in_every_order() -> Session:
+    return run(*(("memory_search", {"query": WORDS[0]}, ranked(n, 4 - n % 3)) for n in range(8)))
+
+
+@loop
+def one_memory_to_every_question() -> Session:
+    return run(*(("memory_search", {"query": words}, ranked(n)) for n, words in enumerate([*WORDS, "Lena 40"])))
+
+
+@loop
+def lines_with_scores() -> Session:
+    answers = [f"- {NOTES[n % 2]} (score: 0.{60 + n})\n- {NOTES[1 - n % 2]} (score: 0.{50 + n})" for n in range(8)]
+    return run(*(("recall", {"query": WORDS[n % 2]}, answer) for n, answer in enumerate(answers)))
+
+
+@healthy
+def memories_to_different_questions() -> Session:
+    found = [f'[{{"id": "m{n}", "score": 0.8, "text": "note {n}"}}]' for n in range(9)]
+    return run(*(("memory_search", {"query": words}, hits) for words, hits in zip(WORDS, found, strict=False)))
+
+
+@healthy
+def jobs_of_which_ever_fewer_run() -> Session:
+    jobs = ["[" + ", ".join(f'{{"id": {k}}}' for k in range(9 - n)) + "]" for n in range(8)]
+    return run(*(("find_jobs", {"query": "state:running"}, answer) for answer in jobs))
+
+
+@healthy
+def a_look_after_each_note() -> Session:
+    story = Session().user("Keep my notes.")
+    for n in range(6):
+        story.call("memory_add", {"text": f"note {n}"}, f"added m{n}").call(
+            "memory_search", {"query": WORDS[n]}, ranked(n)
+        )
+    return story
+
+
 @pytest.mark.parametrize("story", LOOPS)
 def test_it_is_a_loop(story: Story) -> None:
     assert story().judged().loops

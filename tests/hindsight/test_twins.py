@@ -178,7 +178,7 @@ LISTINGS: list[Any] = [
         id="rows that change",
     ),
     pytest.param(
-        asked("web_search", "query", ["kettle"] * 5, *(hits(turn, 7, score=sum(turn[:2])) for turn in TURNS)),
+        asked("web_search", "query", ["kettle"] * 5, *(hits(turn, 7, price=sum(turn[:2])) for turn in TURNS)),
         "",
         id="a search with other hits",
     ),

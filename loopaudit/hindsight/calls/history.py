@@ -63,7 +63,7 @@ from loopaudit.hindsight.calls.failing import (
 )
 from loopaudit.hindsight.calls.failures import Failure, ends_in_error
 from loopaudit.hindsight.calls.footers import Footers
-from loopaudit.hindsight.calls.listings import Listings, same_rows
+from loopaudit.hindsight.calls.listings import Listings, ranked_of, same_rows
 from loopaudit.hindsight.calls.outputs import (
     Held,
     KnownCall,
@@ -173,7 +173,7 @@ class History:
 
     __slots__ = (
         "_answers", "_aside", "_choices", "_current", "_echoed", "_editing", "_erring", "_failing", "_footers",
-        "_kept", "_listings", "_logs", "_moved", "_moved_on", "_old", "_outcomes", "_outputs", "_patient",
+        "_hits", "_kept", "_listings", "_logs", "_moved", "_moved_on", "_old", "_outcomes", "_outputs", "_patient",
         "_request", "_runs", "_screens", "_shown", "_stands", "_waits", "_was", "_young", "asked_range", "changed",
         "changes", "choice", "constant", "epoch", "erring", "evidence", "failed", "fruitless", "moves", "noise",
         "over", "paging", "redo", "returned", "seen", "sibling", "still", "subject", "turn",
@@ -203,6 +203,8 @@ class History:
         self._waits = Waits()
         self._screens = Screens()
         self._listings = Listings()
+        self._hits = Listings(ranked_of)
+        """What searches have found, by tool."""
         self._shown = Shown()
         self._logs: list[str] = []
         """Files into which commands in the background write."""
@@ -251,6 +253,7 @@ class History:
         self._erring.clear()
         self._answers.clear()
         self._listings.clear()
+        self._hits.clear()
         self._aside.clear()
         self._waits.clear()
         self._screens.clear()
@@ -402,6 +405,8 @@ class History:
                 answer = without_echo(self._footers.plain(entry.held), subject.arguments())
                 self.constant = self._answers.again(subject.call.name, answer, entry.last, entry.batch)
                 self.evidence = self._answers.first if self.constant else 0
+                if not self.constant:
+                    self._found_again(entry)
             return FIRST
         if kind == "shell":
             command = subject.command
@@ -472,6 +477,17 @@ class History:
         if again and made:
             self.noise = RECEIPT  # the same thing was made once more
         return again
+
+    def _found_again(self, entry: KnownCall) -> None:
+        """Count the searches in other words that find, in whatever order, what was found before."""
+        tool = self.subject.call.name
+        held = self._footers.plain(entry.held)
+        again = self._hits.shown(tool, held, entry.last, entry.batch)
+        if again and self.changes.world_since(self._hits.first):
+            self._hits.clear()  # it may find again what was there before the change
+            again = self._hits.shown(tool, held, entry.last, entry.batch)
+        self.constant = again or 0
+        self.evidence = self._hits.first if again else 0
 
     def _echo(self, entry: KnownCall) -> None:
         """A command that prints its own words: behind another one it is there for nothing."""
@@ -704,6 +720,8 @@ class History:
                         self.changed = True
                         return RECHECK
                     return self._known(entry, number)
+        if subject.nature.rewordable and not failed:
+            self._hits.shown(subject.call.name, self._footers.plain(held), subject.call.number, batch)
         if sees_gui(subject.call.name, subject.arguments(), kind):
             self._see(held, batch)
         elif kind == "other" and acts_in_gui(subject.call.name, subject.arguments(), kind):
@@ -832,10 +850,19 @@ class History:
             names = self._footers.differences(before, held) or self._moves_on_the_spot(before, held)
         if names is None and self.subject.nature.rewordable and same_rows(before, held):
             names = ORDER  # a search ranks anew what it found
+        if names is None and self._finds_the_same(held):
+            names = ORDER
         if names is None and self._same_choice(before, held):
             names = CHOICE
         self.noise = names or ()
         return names is not None
+
+    def _finds_the_same(self, held: Held) -> bool:
+        """Whether all that a search has ranked was found by its tool before, be it to other words."""
+        subject = self.subject
+        if not subject.nature.rewordable or not worded(subject.arguments()):
+            return False
+        return self._hits.knows(subject.call.name, self._footers.plain(held))
 
     def _moves_on_the_spot(self, before: Held, held: Held) -> tuple[str, ...] | None:
         """The noise of an answer that counts one more move, and tells that it led nowhere."""

@@ -7,7 +7,7 @@ it took stand in most answers, and are no part of that; so is the order of what 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from json import JSONDecoder
 from typing import Any, Final
 
@@ -142,6 +142,45 @@ def same_rows(before: Held, held: Held) -> bool:
     return rows is not None and rows == rows_of(other)
 
 
+_RANKS: Final = frozenset("score scores rank ranking relevance similarity distance confidence certainty".split())
+"""Words in the names of members that tell how well something fits the question, and not what it is."""
+
+_RANK: Final = regex.lazy(
+    r"\b(?:score|rank|relevance|similarity|distance|confidence|certainty)\b[\"']?[^\w\n]{0,4}\d{1,3}(?:\.\d{1,12})? ?%?"
+    r"|[(\[] ?[01]?\.\d{1,12} ?[)\]]",
+    re.IGNORECASE,
+)
+"""The same in a line of a text."""
+
+
+def ranked_of(text: str) -> frozenset[int] | None:
+    """Hashes that stand for what a search found and ranked, without the ranks; ``None`` where nothing is ranked."""
+    text = text.strip()
+    value = _document(text)
+    if value is None:
+        plain, times = _RANK.subn("", text)
+        if not times:
+            return None
+        return frozenset(hash(line) for line in map(str.strip, plain.splitlines()) if _HEADING.match(line) is None)
+    rows = _longest(value)
+    if not rows or not all(isinstance(row, dict) for row in rows):
+        return None
+    found = []
+    for row in rows:
+        kept = {name: inner for name, inner in row.items() if _RANKS.isdisjoint(_words_of(name))}
+        if len(kept) == len(row):
+            return None
+        try:
+            found.append(hash(orjson.dumps(kept, option=orjson.OPT_SORT_KEYS)))
+        except (TypeError, ValueError):
+            return None
+    return frozenset(found)
+
+
+def _words_of(name: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in _WORD.findall(name))
+
+
 class _Listing(msgspec.Struct):
     """One listing: its rows with the calls that showed them, and how many pages in a row had no other ones."""
 
@@ -151,11 +190,15 @@ class _Listing(msgspec.Struct):
 
 
 class Listings:
-    """What one agent's listings have shown. ``first`` is the call that showed a row of the last page first."""
+    """What one agent's listings have shown. ``first`` is the call that showed a row of the last page first.
 
-    __slots__ = ("_by_name", "first")
+    ``rows`` takes the rows out of an answer: :func:`rows_of` of a page, :func:`ranked_of` of what a search found.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_by_name", "_rows", "first")
+
+    def __init__(self, rows: Callable[[str], frozenset[int] | None] = rows_of) -> None:
+        self._rows = rows
         self._by_name: dict[str, _Listing] = {}
         self.first = 0
 
@@ -176,8 +219,8 @@ class Listings:
         ``None`` where the answer of this call is no listing.
         """
         text = text_of(held)
-        rows = None if text is None else rows_of(text)
-        if rows is None:
+        rows = None if text is None else self._rows(text)
+        if not rows:
             return None
         listing = self._by_name.get(name)
         if listing is None or len(listing.rows) > MAX_ROWS:
@@ -196,3 +239,10 @@ class Listings:
             self.first = min(numbers)
         listing.batch = batch
         return listing.again
+
+    def knows(self, name: str, held: Held) -> bool:
+        """Whether all rows of an answer were shown before."""
+        listing = self._by_name.get(name)
+        text = None if listing is None else text_of(held)
+        rows = None if text is None else self._rows(text)
+        return bool(rows) and rows is not None and listing is not None and rows <= listing.rows.keys()

@@ -303,6 +303,54 @@ WAITS: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize(("run", "kind"), [*REFUSALS, *ERRORS, *LISTINGS, *ASIDE, *WAITS])
+def runs(request: str, *answers: str, command: str = "go test -run TestDoors -count=1 .") -> Session:
+    run = Session().user(request)
+    for answer in answers:
+        if answer == "fix":
+            run.edit("doors.go", f"a{len(run.events)}", f"b{len(run.events)}")
+        else:
+            run.sh(command, answer)
+    return run
+
+
+PASSED, FAILED = "ok tram", "!--- FAIL: TestDoors: door 6 still open"
+FLAKES: list[Any] = [
+    pytest.param(runs("Fix the flaky test.", *[PASSED] * 8), "identical", id="nobody asks to catch it"),
+    pytest.param(
+        runs("Catch the flake in TestDoors.", *["package tram"] * 8, command="git show HEAD:doors.go"),
+        "identical",
+        id="looks show no flake",
+    ),
+    pytest.param(runs("TestDoors fails now and then; reproduce it.", *[PASSED] * 60), "identical", id="without end"),
+    pytest.param(
+        runs(
+            "TestDoors flakes one run in six. Catch it, fix it and show that it holds.",
+            *[PASSED] * 4,
+            FAILED,
+            *[PASSED] * 3,
+            FAILED,
+            "fix",
+            *[PASSED] * 12,
+        ),
+        "",
+        id="caught and shown to hold",
+    ),
+    pytest.param(
+        runs("Der Test schlägt ab und zu fehl. Bitte reproduzieren.", *[PASSED] * 14, FAILED, "fix", *[PASSED] * 9),
+        "",
+        id="in German",
+    ),
+    pytest.param(
+        runs("CI is red, please look.", FAILED, PASSED, PASSED, FAILED, "fix", *[PASSED] * 9),
+        "",
+        id="a check that passes and fails by itself",
+    ),
+    pytest.param(
+        runs("TestDoors失败是偶尔的，请复现。", *[PASSED] * 12, FAILED, "fix", *[PASSED] * 6), "", id="in Chinese"
+    ),
+]
+
+
+@pytest.mark.parametrize(("run", "kind"), [*REFUSALS, *ERRORS, *LISTINGS, *ASIDE, *WAITS, *FLAKES])
 def test_twins(run: Session, kind: str) -> None:
     assert loops(run) == ([kind] if kind else [])

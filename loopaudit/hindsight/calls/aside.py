@@ -26,7 +26,7 @@ _PLACE: Final = Phrase(
 """Where a result was put, in lower case."""
 
 _WHOLE: Final = Phrase(
-    "output|result|response|content|preview|large|truncat|exceed",
+    "too l|too b|exceed|truncated|preview|full ",
     r"\b(?:too (?:large|long|big)|exceed\w{0,3}|truncated|preview|full (?:output|result|response|content)s?)\b",
 )
 """That more was put there than is shown."""

@@ -563,6 +563,14 @@ def no_way_on(before: str, now: str) -> bool:
     return _MOVES.sub("0", before) == _MOVES.sub("0", now)
 
 
+_CHECKS: Final = words("test tests pytest spec specs lint linter typecheck check checks")
+
+
+def checks_by_name(name: str) -> bool:
+    """Whether the name of a tool says that it runs tests or a linter (``run_tests``)."""
+    return not _CHECKS.isdisjoint(_words_of(name))
+
+
 def sees_gui(name: str, arguments: Any, kind: Kind) -> bool:
     """Whether a call takes a picture or a snapshot of what is on the screen."""
     if kind not in ("other", "read"):

@@ -36,6 +36,7 @@ from loopaudit.hindsight.calls.effects import (
     Identity,
     Natures,
     acts_in_gui,
+    checks_by_name,
     delivers,
     goes_a_step,
     host_asked,
@@ -79,7 +80,7 @@ from loopaudit.hindsight.calls.outputs import (
     text_of,
 )
 from loopaudit.hindsight.calls.ranges import ReadRange, read_range
-from loopaudit.hindsight.calls.requests import asks_for_patience, most_named, runs_asked, runs_named
+from loopaudit.hindsight.calls.requests import asks_for_patience, is_of_flakes, most_named, runs_asked, runs_named
 from loopaudit.hindsight.calls.screens import Screens
 from loopaudit.hindsight.calls.shown import Shown
 from loopaudit.hindsight.calls.subject import Subject
@@ -99,7 +100,7 @@ from loopaudit.hindsight.calls.wordings import (
     shows_end,
     shows_trouble,
 )
-from loopaudit.hindsight.shell.programs import EFFECT_CHANGES, EFFECT_LOOKS
+from loopaudit.hindsight.shell.programs import EFFECT_CHANGES, EFFECT_CHECKS, EFFECT_LOOKS
 from loopaudit.hindsight.words import FIRST, RECHECK, UNKNOWN, CallClass
 
 GENERATION: Final = 2048
@@ -113,6 +114,9 @@ FEW: Final = 7
 
 MAX_STEPS: Final = 20
 """Equal steps of one turn that may be gone without a look at where they lead."""
+
+MAX_OF_FLAKES: Final = 40
+"""Runs of one check that a request excuses which is about what fails only now and then."""
 
 MAX_LOGS: Final = 64
 """Files of commands in the background that are remembered."""
@@ -173,10 +177,10 @@ class History:
 
     __slots__ = (
         "_answers", "_aside", "_choices", "_current", "_echoed", "_editing", "_erring", "_failing", "_footers",
-        "_hits", "_kept", "_listings", "_logs", "_moved", "_moved_on", "_old", "_outcomes", "_outputs", "_patient",
-        "_request", "_runs", "_screens", "_shown", "_stands", "_waits", "_was", "_young", "asked_range", "changed",
-        "changes", "choice", "constant", "epoch", "erring", "evidence", "failed", "fruitless", "moves", "noise",
-        "over", "paging", "redo", "returned", "seen", "sibling", "still", "subject", "turn",
+        "_hits", "_kept", "_listings", "_logs", "_moved", "_moved_on", "_of_flakes", "_old", "_outcomes", "_outputs",
+        "_patient", "_request", "_runs", "_screens", "_shown", "_stands", "_waits", "_was", "_young", "asked_range",
+        "changed", "changes", "choice", "constant", "epoch", "erring", "evidence", "failed", "fruitless", "moves",
+        "noise", "over", "paging", "redo", "returned", "seen", "sibling", "still", "subject", "turn",
     )  # fmt: skip
 
     def __init__(self, outputs: Outputs, natures: Natures) -> None:
@@ -219,6 +223,7 @@ class History:
         self._moved_on = 0
         """The last look that showed something else than its equal before."""
         self._patient: bool | None = False
+        self._of_flakes: bool | None = False
         self.epoch = 0
         self.evidence = 0
         self.noise: tuple[str, ...] = ()
@@ -247,7 +252,7 @@ class History:
         self.turn += 1
         self._request = request
         self._runs = 0
-        self._patient = None
+        self._patient = self._of_flakes = None
         self._editing.forget()
         self._failing.clear()
         self._erring.clear()
@@ -273,6 +278,13 @@ class History:
         if self._patient is None:
             self._patient = asks_for_patience(self._request)
         return self._patient
+
+    @property
+    def of_flakes(self) -> bool:
+        """Whether the person's request is about what fails only now and then."""
+        if self._of_flakes is None:
+            self._of_flakes = is_of_flakes(self._request)
+        return self._of_flakes
 
     def compacted(self) -> None:
         """Earlier results may have left the agent's context."""
@@ -684,6 +696,8 @@ class History:
         self.moves = False
         self.evidence = entry.last
         self._moved = True
+        if entry.failed != failed and entry.turn == self.turn and not self.changes.since(entry.last, None):
+            entry.fickle = self.turn
         self.changed = False
         if kind in EDITING_KINDS:
             found = self._editing.again(subject, result, entry, self._current)
@@ -893,6 +907,8 @@ class History:
         """Why the subject may ask for what call ``number`` has shown; ``None`` where nothing speaks for it."""
         if entry.turn != self.turn or entry.in_turn < self.runs_asked:
             return "asked"
+        if entry.in_turn < MAX_OF_FLAKES and self._checks() and (entry.fickle == self.turn or self.of_flakes):
+            return "asked"  # only many runs show what fails now and then, or that it no longer does
         if self.seen > number and not self.failed and self._acts():
             return "change"  # the screen was another after it than before
         if self.changes.since(number, path):
@@ -921,6 +937,13 @@ class History:
         ):
             return False
         return entry.in_turn < runs_named(self._request, subject.call.name)
+
+    def _checks(self) -> bool:
+        """Whether the call runs tests, a linter or the like."""
+        subject = self.subject
+        if subject.kind == "shell" and subject.command is not None:
+            return subject.effect().effect is EFFECT_CHECKS
+        return subject.nature.kind == "other" and checks_by_name(subject.call.name)
 
     def _broke_off(self) -> bool:
         failure = self.failure()

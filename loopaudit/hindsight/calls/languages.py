@@ -22,7 +22,8 @@ class Language(NamedTuple):
     ``times`` are the words behind a number of times, ``times_words`` what one of them must hold.
     ``endless`` asks to repeat without end or until something happens, unless ``works`` says that it is
     something's success; ``several`` asks for a few runs, ``patient`` to keep looking, ``go_on`` (as a whole
-    message) for nothing new. ``spaced`` is whether words stand apart.
+    message) for nothing new; ``unsteady`` speaks of what fails only now and then. ``spaced`` is whether words
+    stand apart.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Language(NamedTuple):
     works: Phrase | None = None
     several: Phrases = ()
     patient: Phrases = ()
+    unsteady: Phrases = ()
     go_on: Phrases = ()
     spaced: bool = True
 
@@ -45,6 +47,16 @@ def _go_on(words: str, said: str, behind: str = "") -> Phrases:
     """A whole message that says ``said``, with a courtesy before and one of ``behind``, or of English, after it."""
     after = "|".join(filter(None, (r"please|working|on", behind)))
     return (Phrase(words, rf"{_PLEASE}(?:{said})(?:,? (?:{after}))*{_SIGNS}"),)
+
+
+PROOF: Final = Phrase(
+    "catch|repro|prove|proof|show that|show it|demonstrat|holds|stable|stabil|nachweis|zeig|beweis|fang|montre|muestra"
+    "|demuestra|mostra|dimostra|riprodu|estab|estável|复现|重现|证明|稳定|抓|再現|証明|安定|воспроизв|докаж|покаж|стабил|пойма",
+    r"\b(?:catch|repro|prove[ns]?\b|proof|show (?:that|it)\b|demonstrat|holds\b|stable\b|stabil|nachweis|zeig|beweis"
+    r"|fang|montre|muestra|demuestra|mostra|dimostra|riprodu|estable|estável|воспроизв|докаж|покаж|стабил|пойма)"
+    r"|复现|重现|证明|稳定|抓|再現|証明|安定",
+)
+"""That something is to be seen, or shown to be gone, in the languages that have ``unsteady``."""
 
 
 ENGLISH: Final = Language(
@@ -95,6 +107,21 @@ ENGLISH: Final = Language(
         r"|using your best judge?ment|as you (?:see fit|think best)|from where you (?:left off|stopped)"
         r"|if (?:needed|necessary|you (?:can|want|have (?:more|unmet|unanswered) \S{1,40}(?: \S{1,40}){0,3}))",
     ),
+    unsteady=(
+        Phrase("flak", r"\bflak(?:e|es|ed|y|ey|iness|ing)\b"),
+        Phrase("intermittent|sporadic|deterministic", r"\b(?:intermittent|sporadic|non-?deterministic)"),
+        Phrase(
+            "sometimes|occasional|now and then|once in a while|random",
+            r"\b(?:(?:sometimes|occasionally|now and then) (?:fails?|breaks?|hangs?|crashes|times out|goes red)"
+            r"|(?:fails?|breaks?|hangs?|crashes|red) (?:only )?(?:sometimes|occasionally|(?:every )?now and then"
+            r"|once in a while|at random|randomly))\b",
+        ),
+        Phrase(
+            " in | of ",
+            r"\b(?:one|1|once|two|2) (?:(?:run|time|build) )?(?:in|out of) (?:every )?"
+            r"(?:\d{1,3}|three|four|five|six|seven|eight|nine|ten|twelve|twenty|fifty) ?(?:runs|times|builds)?\b",
+        ),
+    ),
 )
 
 GERMAN: Final = Language(
@@ -130,6 +157,14 @@ GERMAN: Final = Language(
         r"(?:bitte )?(?:weiter(?:machen)?|mach(?:e|en sie)? (?:bitte )?weiter|fahr(?:e|en sie)? (?:bitte )?fort)",
         "bitte",
     ),
+    unsteady=(
+        Phrase(
+            "sporadisch|manchmal|gelegentlich|ab und zu|flack|wackel|unregelmäßig|hin und wieder|mal rot",
+            r"\b(?:sporadisch|flackert?|wackelt|wackelig|(?:manchmal|gelegentlich|ab und zu|hin und wieder"
+            r"|unregelmäßig) (?:rot|fehl|fäll|schläg|scheiter|hängt|bricht)|(?:fehl|fäll|schläg|scheiter|hängt"
+            r"|bricht)\w{0,4} (?:\w{1,12} ){0,3}?(?:manchmal|gelegentlich|ab und zu|hin und wieder))",
+        ),
+    ),
 )
 
 FRENCH: Final = Language(
@@ -158,6 +193,13 @@ FRENCH: Final = Language(
         "continue|poursui|vas-y|allez-y",
         r"(?:s'il (?:te|vous) pla[iî]t,? )?(?:continue[rz]?|poursui[st]|poursuivez|vas-y|allez-y)",
     ),
+    unsteady=(
+        Phrase(
+            "intermitt|parfois|aléatoire|de temps en temps|sporadique|instable",
+            r"\b(?:intermittent|sporadique|instable|échoue (?:parfois|aléatoirement|de temps en temps)"
+            r"|(?:parfois|de temps en temps) (?:échou|rouge|plante))",
+        ),
+    ),
 )
 
 SPANISH: Final = Language(
@@ -184,6 +226,13 @@ SPANISH: Final = Language(
     go_on=_go_on(
         "contin|sigue|siga|adelante|prosi", r"(?:por favor,? )?(?:contin[uú][ae]|sigue|siga|adelante|prosiga)"
     ),
+    unsteady=(
+        Phrase(
+            "intermiten|a veces|de vez en cuando|aleatori|esporádic|inestable",
+            r"\b(?:intermitente|esporádic|inestable|falla (?:a veces|de vez en cuando|aleatoriamente)"
+            r"|(?:a veces|de vez en cuando) (?:falla|se cuelga|rompe))",
+        ),
+    ),
 )
 
 PORTUGUESE: Final = Language(
@@ -196,6 +245,13 @@ PORTUGUESE: Final = Language(
     several=(Phrase("vezes", r"\b(?:várias|algumas) vezes\b"),),
     patient=(Phrase("cada ", r"\bcada (?:\w{1,12} )?(?:segundos?|minutos?|horas?)\b"),),
     go_on=_go_on("contin|prossiga|adiante", r"(?:por favor,? )?(?:contin[uú][ae]|prossiga|adiante)"),
+    unsteady=(
+        Phrase(
+            "intermiten|às vezes|de vez em quando|aleatori|esporádic|instável",
+            r"\b(?:intermitente|esporádic|instável|falha (?:às vezes|de vez em quando|aleatoriamente)"
+            r"|(?:às vezes|de vez em quando) (?:falha|quebra|trava))",
+        ),
+    ),
 )
 
 ITALIAN: Final = Language(
@@ -216,6 +272,13 @@ ITALIAN: Final = Language(
         ),
     ),
     go_on=_go_on("avanti|prosegui|continua", r"(?:per favore,? )?(?:vai avanti|prosegui|avanti|continua)"),
+    unsteady=(
+        Phrase(
+            "intermitten|a volte|ogni tanto|casual|sporadic|instabile",
+            r"\b(?:intermittent|sporadic|instabile|fallisce (?:a volte|ogni tanto|in modo casuale)|(?:a volte"
+            r"|ogni tanto) (?:fallisce|si blocca))",
+        ),
+    ),
 )
 
 CHINESE: Final = Language(
@@ -243,6 +306,12 @@ CHINESE: Final = Language(
     ),
     go_on=_go_on("继续|繼續|接着", "(?:请|請)?(?:继续|繼續|接着做|继续吧)"),
     spaced=False,
+    unsteady=(
+        Phrase(
+            "偶尔|偶发|间歇|不稳定|时好时坏|随机失败",
+            r"偶尔|偶发|间歇|不稳定|时好时坏|随机失败",
+        ),
+    ),
 )
 
 JAPANESE: Final = Language(
@@ -264,6 +333,12 @@ JAPANESE: Final = Language(
     ),
     go_on=_go_on("続け|続行|続き", "続けて(?:ください|下さい)?|続行(?:して(?:ください)?)?|続きを?(?:お願いします)?"),
     spaced=False,
+    unsteady=(
+        Phrase(
+            "たまに|時々|ときどき|不安定|フレーキー|まれに|断続",
+            r"(?:たまに|時々|ときどき|まれに)[^。\n]{0,12}(?:失敗|落ち|こけ|赤)|不安定|フレーキー|断続",
+        ),
+    ),
 )
 
 RUSSIAN: Final = Language(
@@ -290,6 +365,13 @@ RUSSIAN: Final = Language(
     go_on=_go_on(
         "продолжай|дальше",
         "(?:пожалуйста,? )?(?:продолжай(?:те)?|дальше|давай дальше|поехали дальше)(?:,? пожалуйста)?",
+    ),
+    unsteady=(
+        Phrase(
+            "иногда|через раз|время от времени|нестабил|флак|мига|периодически|плавающ",
+            r"\b(?:нестабил|флак|мигающ|плавающ|(?:иногда|время от времени|периодически) (?:падает|ломается"
+            r"|краснеет|зависает)|(?:падает|ломается) (?:иногда|время от времени|через раз))",
+        ),
     ),
 )
 

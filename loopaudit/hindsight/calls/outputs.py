@@ -45,6 +45,7 @@ class KnownCall(msgspec.Struct, gc=False):
     ``last`` and ``first`` are call numbers; ``turn`` and ``epoch``
     are the agent's counts of requests and of compactions at the last run. ``redone_at`` is
     the number of the last lasting change when a compaction excused a repeat, -1 for never;
+    ``fickle`` is the request in which it passed and failed with nothing changed in between, -1 for none;
     ``in_turn`` counts runs since the last request, ``news`` new results in a row.
     ``older`` are up to four earlier, different results with the number, failure and turn of the call.
     """
@@ -59,6 +60,7 @@ class KnownCall(msgspec.Struct, gc=False):
     redone_at: int = -1
     generation: int = 0
     in_turn: int = 1
+    fickle: int = -1
     news: int = 0
     older: list[tuple[Held, int, bool, int]] | None = None
 

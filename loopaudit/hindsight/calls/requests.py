@@ -8,7 +8,7 @@ from typing import Final
 
 from loopaudit.core import regex
 from loopaudit.core.regex import Phrase
-from loopaudit.hindsight.calls.languages import COUNTS, GO_ON, LANGUAGES, NUMBERS, OTHER_SENSE
+from loopaudit.hindsight.calls.languages import COUNTS, GO_ON, LANGUAGES, NUMBERS, OTHER_SENSE, PROOF
 
 MAX_REQUEST: Final = 1200
 """Characters of a request that are read, half of them at its beginning and half at its end."""
@@ -69,8 +69,9 @@ ENDLESS: Final = 1 << 20
 """Runs that a request to go on until something happens excuses."""
 
 _URGE_WORDS: Final = (
-    "unfinished|incomplete|uncompleted|unresolved|pending |remaining |outstanding |open t|not stop|n't stop|never stop"
-    "|keep working|keep going|continue working|not done|not yet|not finished|not complete|n't done|n't finished"
+    "unfinished|incomplete|uncompleted|unresolved|pending|remaining|outstanding |open |not stop|n't stop|never stop"
+    "|keep working|keep going|continue working|not done|not yet|not been|not fully|not finished|not complete|n't done"
+    "|n't yet|n't been|n't fully|n't finished|n't complete"
 )
 _URGE: Final = (
     r"\b(?:(?:unfinished|incomplete|uncompleted|unresolved|pending|remaining|outstanding|open) (?:\w{1,16} ){0,2}"
@@ -256,3 +257,11 @@ def asks_for_patience(request: str) -> bool:
     """Whether a request asks to keep looking at something (``poll it``, ``every minute``), in the same languages."""
     low = _ends(request).lower()
     return any(phrase.search(low) is not None for language in LANGUAGES for phrase in language.patient)
+
+
+def is_of_flakes(request: str) -> bool:
+    """Whether a request asks to catch what fails only now and then, or to show that it no longer does."""
+    low = _ends(request).lower()
+    if PROOF.search(low) is None:
+        return False
+    return any(phrase.search(low) is not None for language in LANGUAGES for phrase in language.unsteady)

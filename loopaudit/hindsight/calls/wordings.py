@@ -403,12 +403,12 @@ MAX_STATES: Final = 1200
 _DONE: Final = r"(?:completed?|done|finished|succeeded|successful|passed|closed)"
 _ALL_DONE: Final = Phrase(
     "complete|done|finish|succe|passed|closed",
-    rf"\btotal(?:[_ ]count)?\W{{1,4}}([1-9]\d{{0,6}})\W{{1,4}}{_DONE}(?:[_ ]count)?\W{{1,4}}\1\b"
-    rf"|\b{_DONE}(?:[_ ]count)?\W{{1,4}}([1-9]\d{{0,6}})\W{{1,4}}total(?:[_ ]count)?\W{{1,4}}\2\b"
-    rf"|\b([1-9]\d{{0,6}}) ?(?:/|of|out of) ?\3 (?:\w+ ){{0,2}}{_DONE}\b"
-    rf"|\b{_DONE}\W{{1,3}}([1-9]\d{{0,6}}) ?(?:/|of) ?\4\b",
+    rf"\btotal(?:[_ ]count)?\W{{1,4}}([1-9]\d{{0,6}})\W{{1,4}}{_DONE}(?:[_ ]count)?\W{{1,4}}([1-9]\d{{0,6}})\b"
+    rf"|\b{_DONE}(?:[_ ]count)?\W{{1,4}}([1-9]\d{{0,6}})\W{{1,4}}total(?:[_ ]count)?\W{{1,4}}([1-9]\d{{0,6}})\b"
+    rf"|\b([1-9]\d{{0,6}}) ?(?:/|of|out of) ?([1-9]\d{{0,6}}) (?:\w+ ){{0,2}}{_DONE}\b"
+    rf"|\b{_DONE}\W{{1,3}}([1-9]\d{{0,6}}) ?(?:/|of) ?([1-9]\d{{0,6}})\b",
 )
-"""As many are complete as there are."""
+"""How many are complete, and how many there are."""
 
 _STATE: Final = Phrase(
     "complete|succe|fail|pass|skipped|cancel|neutral|done|finished",
@@ -431,8 +431,10 @@ def shows_all_done(text: str) -> bool:
     low = text.lower().strip()
     if _PENDING.search(low) is not None:
         return False
-    if _ALL_DONE.search(low) is not None:
-        return True
+    counted = _ALL_DONE.search(low)
+    if counted is not None:
+        one, other = (number for number in counted.groups() if number is not None)
+        return one == other
     lines = low.splitlines()
     return bool(lines) and all(_STATE.match(line) is not None for line in lines)
 

@@ -333,7 +333,7 @@ class Emitter:
         if at is None:
             at = self.time
         stream = self._agents.get(agent) or self._agent(agent)
-        if at is not None:
+        if at is not None and at != self._last:
             self._time(at)
         if stream.tentative and self._waits(stream, key):
             last = stream.tentative[-1]

@@ -252,6 +252,94 @@ def a_zero_is_something() -> Session:
     return run(*(("count_jobs", {}, held) for held in ("", "0", "1", "2", "3")))
 
 
+# -- the same texts sent, noted down and given away in turn ---------------------------------
+
+DONE = ("The backup has finished, 412 GB.", "Backup finished: 412 GB.", "Backup of 412 GB is done.")
+
+
+@loop(by=7)
+def a_message_in_three_wordings() -> Session:
+    texts = [DONE[n] for n in (0, 1, 0, 1, 1, 2, 2, 1, 0)]
+    sent = (("post_message", {"channel": "C7", "text": text}, f'{{"ts": "17{n}8"}}') for n, text in enumerate(texts))
+    return run(("find_channel", {"name": "ops"}, "C7"), *sent)
+
+
+@loop(by=4)
+def a_summary_that_is_stored_after_each_reply() -> Session:
+    note = {"title": "nightly.sh", "summary": "Se explicó el script (pg_dump)."}
+    return run(*(("mcp__memory__session_summary", note, f'{{"stored": "s-{n}"}}') for n in range(118, 124)))
+
+
+@loop(by=7)
+def a_note_that_is_set_back_and_forth() -> Session:
+    texts = [DONE[n] for n in (0, 1, 2, 0, 1, 1, 2, 0)]
+    return run(*(("set_status", {"slot": "main", "body": text}, '{"saved": true}') for text in texts))
+
+
+def greetings(*asked: tuple[str, str], tool: str = "delegate", to: str = "agent") -> Session:
+    said = {"front": "Hello! How may I help you today?", "quality": "The greeting is polite. No change is needed."}
+    return run(*((tool, {to: agent, "task": task}, said[agent]) for agent, task in asked))
+
+
+@loop(by=8)
+def two_agents_who_polish_a_greeting() -> Session:
+    first, second = ("front", "Greet the person and wait."), ("quality", "Look at the greeting.")
+    third = ("quality", "Is the greeting all right?")
+    return greetings(first, second, first, third, first, second, first, third, first)
+
+
+@loop(by=8)
+def two_agents_in_another_language() -> Session:
+    first, second = ("front", "Saluda al usuario."), ("quality", "Revisa el saludo del otro.")
+    return greetings(first, second, first, second, first, second, first, second, tool="delegar", to="agente")
+
+
+@healthy
+def messages_to_several_people() -> Session:
+    people = ("Ann", "Bob", "Cy", "Di", "Ed", "Flo")
+    sent = (("send_message", {"to": name, "text": DONE[n % 2]}, f'{{"id": {n}}}') for n, name in enumerate(people))
+    return run(*sent)
+
+
+@healthy
+def a_status_between_pieces_of_work() -> Session:
+    session = Session().user("Keep the board up to date.")
+    for n in range(6):
+        session.edit(f"a{n}.py", "x", "y").call(
+            "set_status", {"body": ("work goes on", "tests run now")[n % 2]}, "saved"
+        )
+    return session
+
+
+@healthy
+def notes_about_different_things() -> Session:
+    noted = (
+        f"{name} is broken in {place}" for name in ("The lexer", "The parser") for place in ("a.py", "b.py", "c.py")
+    )
+    return run(*(("add_note", {"body": body}, f'{{"note": {n}}}') for n, body in enumerate(noted)))
+
+
+@healthy
+def agents_whose_reports_differ() -> Session:
+    calls = [
+        (name, {"agent": agent, "task": task}, f"{agent} has changed {n} more lines in the draft.")
+        for n in range(4)
+        for name, agent, task in (
+            ("delegate", "writer", "Go on with the draft."),
+            ("delegate", "editor", "Correct the draft."),
+        )
+    ]
+    return run(*calls)
+
+
+@healthy
+def shares_that_are_merely_done() -> Session:
+    laps = (
+        ("delegate", {"agent": "a", "task": f"Do the {which} of the queue."}, "Done.") for which in ("first", "next")
+    )
+    return run(*laps, *(("take_next", {"n": n}, f"job {n}") for n in range(3)))
+
+
 @pytest.mark.parametrize(("story", "by"), LOOPS)
 def test_it_is_a_loop_that_is_known_in_time(story: Story, by: int) -> None:
     session = story()

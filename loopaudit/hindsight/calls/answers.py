@@ -10,7 +10,7 @@ import msgspec
 
 from loopaudit.core import regex
 from loopaudit.hindsight.calls.noise import remove_all
-from loopaudit.hindsight.calls.outputs import Held, digest_of, equal, text_of
+from loopaudit.hindsight.calls.outputs import Held, digest_of, equal, head_of, text_of
 
 MAX_TOOLS: Final = 512
 MAX_ANSWER: Final = 8192
@@ -63,6 +63,11 @@ LEAST_REPORT: Final = 4
 
 _FILE: Final = regex.lazy(r"https?://[^\s\"'<>)]{1,300}|[\w/-]{1,200}\.[a-z][a-z0-9]{1,4}\b(?![\w/])")
 _ID: Final = regex.lazy(r"\b(?=[\w-]{0,63}[A-Za-z])(?=[\w-]{0,63}\d)[\w-]{4,64}\b")
+
+
+def is_report(source: str | bytes) -> bool:
+    """Whether an answer as recorded has the words of a report at its beginning."""
+    return len(head_of(source).split()) >= LEAST_REPORT
 
 
 def report_of(held: Held) -> tuple[str, bool]:

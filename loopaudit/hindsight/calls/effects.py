@@ -73,7 +73,12 @@ _JOBS: Final = words(
 _OUTCOMES: Final = words("output outputs result results stdout logs response responses reply replies status")
 """Words in the names of tools that look at what somebody else works on (``subagent_output``, ``get_task_result``)."""
 
-_HANDS_OVER: Final = words("handoff handoffs delegate delegation escalate subagent subagents spawn")
+_HANDS_OVER: Final = words(
+    """
+    handoff handoffs delegate delegation escalate subagent subagents spawn
+    delegar delega delegue delegare delegieren delegiere deleguer
+    """
+)
 """Words in the names of tools that give work to another agent."""
 
 _HANDS: Final = words("handoff handoffs handover handovers escalate escalation")
@@ -94,6 +99,14 @@ _DELIVERS: Final = words(
     """
 )
 """Verbs of tools that make something new of what they are given, and answer with a receipt."""
+
+_NOTED: Final = words(
+    """
+    note notes memo memos memory memories status summary journal diary log scratchpad checkpoint progress announcement
+    remember memorize observation observations fact facts nota notas notiz notizen resumen resumo résumé
+    """
+)
+"""Words in the names of tools that write down what they are given."""
 
 _WORDY: Final = regex.lazy(r"\w+\W+\w+\W+\w")
 
@@ -494,6 +507,45 @@ def delivers(name: str, arguments: Any, kind: Kind) -> bool:
     if found.isdisjoint(_DELIVERS) or not found.isdisjoint(_LOOKS):
         return False
     return worded_out(arguments)
+
+
+TARGETS: Final = (
+    "subagent_type", "agent", "agent_name", "agent_type", "agentName", "agentType", "agente", "to", "recipient",
+    "target", "assignee", "role", "subagent", "coworker", "name", "mode",
+)  # fmt: skip
+"""Arguments that name the agent to which work is given; the last two may be titles."""
+
+
+def to_whom(arguments: Any) -> str:
+    """The agent to which work is given, empty where nothing names it for certain."""
+    if not isinstance(arguments, dict):
+        return ""
+    return next((value for key in TARGETS[:-2] if isinstance(value := arguments.get(key), str)), "")
+
+
+_NOTED_DOWN: Final = regex.lazy(
+    r"\b(?:stored|saved|recorded|remembered|noted|persisted|logged|memorized|written|archived|added|updated|set|ok"
+    r"|success(?:ful(?:ly)?)?|guardad[oa]|gespeichert|enregistrée?|salv[oa]t?[oa]?)\b",
+    re.IGNORECASE,
+)
+
+ASKING: Final = words("query q search question pattern keyword keywords prompt filter where")
+"""Arguments with words of a question, not of a note."""
+
+
+def notes_down(name: str, arguments: Any, kind: Kind) -> bool:
+    """Whether a call may write down something that is told in words: a note, a status, a memory, a summary.
+
+    Tools with such names may also look; what their answer is tells (:func:`noted_down`).
+    """
+    if kind != "other" or not isinstance(arguments, dict) or _spoken(name, arguments).isdisjoint(_NOTED):
+        return False
+    return worded_out({name: value for name, value in arguments.items() if name not in ASKING})
+
+
+def noted_down(text: str) -> bool:
+    """Whether an answer acknowledges that something was written down."""
+    return _NOTED_DOWN.search(text) is not None
 
 
 MAX_SETTING: Final = 24

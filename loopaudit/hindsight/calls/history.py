@@ -25,7 +25,7 @@ from typing import Final, Literal
 from loopaudit.core import canonical
 from loopaudit.core.events import TOKEN_LIMIT, Call, Result
 from loopaudit.core.failure_words import says_failure
-from loopaudit.hindsight.calls.answers import Answers, only_echoes_back, report_of, without_echo
+from loopaudit.hindsight.calls.answers import Answers, is_report, only_echoes_back, report_of, without_echo
 from loopaudit.hindsight.calls.aside import PutAside
 from loopaudit.hindsight.calls.changes import Changes
 from loopaudit.hindsight.calls.choices import chosen_of, options_of
@@ -43,11 +43,14 @@ from loopaudit.hindsight.calls.effects import (
     logs_of,
     names_something,
     no_way_on,
+    noted_down,
+    notes_down,
     only_echoes,
     paged,
     paged_command,
     sees_gui,
     shows_stuck,
+    to_whom,
     took_more,
     worded,
     worded_out,
@@ -178,9 +181,9 @@ class History:
     __slots__ = (
         "_answers", "_aside", "_choices", "_current", "_echoed", "_editing", "_erring", "_failing", "_footers",
         "_hits", "_kept", "_listings", "_logs", "_moved", "_moved_on", "_of_flakes", "_old", "_outcomes", "_outputs",
-        "_patient", "_request", "_runs", "_screens", "_shown", "_stands", "_waits", "_was", "_young", "asked_range",
-        "changed", "changes", "choice", "constant", "epoch", "erring", "evidence", "failed", "fruitless", "moves",
-        "noise", "over", "paging", "redo", "returned", "seen", "sibling", "still", "subject", "turn",
+        "_patient", "_request", "_row", "_runs", "_screens", "_shown", "_stands", "_waits", "_was", "_young",
+        "asked_range", "changed", "changes", "choice", "constant", "epoch", "erring", "evidence", "failed", "fruitless",
+        "moves", "noise", "over", "paging", "redo", "returned", "seen", "sibling", "still", "subject", "turn",
     )  # fmt: skip
 
     def __init__(self, outputs: Outputs, natures: Natures) -> None:
@@ -218,6 +221,8 @@ class History:
         self.turn = 0
         self._request = ""
         self._runs = 1
+        self._row = ("", 0)
+        """The tool of the last calls, and the first of them with no other tool between."""
         self._echoed = (-1, 0, 0)
         """The last command that printed its own words, the first of those in a row, and how many followed that."""
         self._moved_on = 0
@@ -324,6 +329,8 @@ class History:
     def classify(self, call: Call, batch: int) -> CallClass:
         """The class of the next call; ``batch`` is the index of its response."""
         identity = self.subject.take(call)
+        if call.name != self._row[0]:
+            self._row = (call.name, call.number)
         self._current = None
         self.choice = self.still = False
         if self.evidence:
@@ -485,7 +492,10 @@ class History:
     def _reported_again(self, entry: KnownCall) -> bool:
         """Whether work that was given away in other words ended in the report of the last one."""
         report, made = report_of(self._footers.plain(entry.held))
-        again = bool(report) and self._repeats(f"\0report {self.subject.call.name}", report, entry)
+        call = self.subject.call
+        again = bool(report) and self._repeats(
+            f"\0report {call.name} {to_whom(self.subject.arguments())}", report, entry
+        )
         if again and made:
             self.noise = RECEIPT  # the same thing was made once more
         return again
@@ -752,7 +762,7 @@ class History:
     def _moved_by_itself(self, entry: KnownCall) -> bool:
         """Whether a look showed something else before although nobody has changed anything, and is not over."""
         held = entry.held
-        if not entry.older or isinstance(held, tuple) or self.subject.kind == "read":
+        if self.noise == RECEIPT or not entry.older or isinstance(held, tuple) or self.subject.kind == "read":
             return False
         before, number, _, turn = entry.older[-1]
         if turn != self.turn or self.subject.effect().effect != EFFECT_LOOKS or appended_to(before, held) is not None:
@@ -767,6 +777,22 @@ class History:
         where = subject.command or subject.path() or ""
         return any(log in where for log in self._logs) and kind_looks(subject)
 
+    def writes_on(self, number: int) -> bool:
+        """Whether since a call nothing was done but to send, note down or give away texts with the call's own tool.
+
+        None of these texts is a reason to send an earlier one again.
+        """
+        if number < self._row[1]:
+            return False
+        subject = self.subject
+        name, arguments, kind = subject.call.name, subject.arguments(), subject.nature.kind
+        if subject.nature.delegates or kind == "agent":
+            # A mere *done* may be the answer to other work each time.
+            return worded_out(arguments) and subject.call.result is not None and is_report(subject.call.result.source)
+        return subject.effect().effect != EFFECT_LOOKS and (
+            delivers(name, arguments, kind) or notes_down(name, arguments, kind)
+        )
+
     def _made_again(self, entry: KnownCall, held: Held) -> bool:
         """Whether the same thing was sent or created once more, and only the number of the receipt is new."""
         subject = self.subject
@@ -777,8 +803,11 @@ class History:
                 self.noise = RECEIPT
                 return True
         arguments = subject.arguments()
-        if not (subject.nature.hands_over and worded_out(arguments)) and not delivers(
-            subject.call.name, arguments, subject.nature.kind
+        name, kind = subject.call.name, subject.nature.kind
+        if (
+            not (subject.nature.hands_over and worded_out(arguments))
+            and not delivers(name, arguments, kind)
+            and not (notes_down(name, arguments, kind) and noted_down(text_of(held) or ""))
         ):
             return False
         plain = self._footers.plain
@@ -911,7 +940,7 @@ class History:
             return "asked"  # only many runs show what fails now and then, or that it no longer does
         if self.seen > number and not self.failed and self._acts():
             return "change"  # the screen was another after it than before
-        if self.changes.since(number, path):
+        if self.changes.since(number, path) and not self.writes_on(number):
             return "change"
         if path is None and self.subject.kind == "shell":
             asked = self.subject.shown()

@@ -16,6 +16,7 @@ from loopaudit.core import canonical
 from loopaudit.core.events import TEXT, Batch, Call, seconds
 from loopaudit.core.findings import Episode
 from loopaudit.core.text import one_line
+from loopaudit.hindsight.calls.effects import TARGETS
 from loopaudit.hindsight.episodes.likeness import Text, alike, holds, same_words
 from loopaudit.hindsight.episodes.verdict import UNIT_SHOWN
 from loopaudit.hindsight.record import Record
@@ -40,11 +41,6 @@ MAX_OPEN: Final = 8
 
 MAX_LOOKS: Final = 1
 """Calls with news that an agent may make before it passes a brief on, and have passed it on all the same."""
-
-_TARGETS: Final = (
-    "subagent_type", "agent", "agent_name", "agent_type", "agentName", "agentType", "to", "recipient", "target",
-    "assignee", "role", "name", "subagent", "coworker", "mode",
-)  # fmt: skip
 
 
 class Delegation(msgspec.Struct):
@@ -163,7 +159,7 @@ def _parts(arguments: Any) -> tuple[str, str, str]:
         return "", arguments, arguments
     if not isinstance(arguments, dict):
         return "", "", ""
-    name = next((key for key in _TARGETS if isinstance(arguments.get(key), str)), None)
+    name = next((key for key in TARGETS if isinstance(arguments.get(key), str)), None)
     texts = {key: value for key, value in arguments.items() if key != name and isinstance(value, str)}
     briefs = [value for key, value in texts.items() if key in _BRIEFS and len(value) >= LEAST_BRIEF]
     brief = max(briefs or texts.values(), key=len, default="")

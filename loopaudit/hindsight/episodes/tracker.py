@@ -45,7 +45,7 @@ from loopaudit.hindsight.words import FIRST, RECHECK, UNKNOWN, CallClass
 
 MAX_MEMBERS: Final = 256
 
-ANSWERED: Final = frozenset({"call", "cureless", "failure", "edit"})
+ANSWERED: Final = frozenset({"call", "cureless", "failure", "edit", "receipt"})
 """Needs of which the repeats of several calls of one tool count together where they had one answer."""
 
 MAX_BETWEEN: Final = 2
@@ -307,7 +307,9 @@ class Tracker:
         failure = history.failure()
         member.failing += failure is not None and bool(failure.plain)
         if member.need in ANSWERED and result is not None:
-            self._count_answer(stretch, held_of(result), exact=found != CallClass.SAME_FAILURE)
+            # Receipts differ in their numbers, and tell the same.
+            held = "" if history.noise == RECEIPT else held_of(result)
+            self._count_answer(stretch, held, exact=found != CallClass.SAME_FAILURE)
 
     def _count_answer(self, stretch: Stretch, held: Held, *, exact: bool) -> None:
         """Count a repeat by its tool and answer: in other words one question may be asked again and again."""
@@ -459,7 +461,7 @@ class Tracker:
             self._over = True
             return
         effective = not history.failed and not history.fruitless and not history.changes.harmless(call.name)
-        if effect.effect == EFFECT_CHANGES and effective:
+        if effect.effect == EFFECT_CHANGES and effective and not history.writes_on(stretch.first):
             self.close("moved_on", call.number)
             return
         stretch.moved += found == CallClass.INFORMATIVE

@@ -351,6 +351,75 @@ FLAKES: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize(("run", "kind"), [*REFUSALS, *ERRORS, *LISTINGS, *ASIDE, *WAITS, *FLAKES])
+NOTHING: list[Any] = [
+    pytest.param(
+        asked("bash", "command", ["true", ":", "exit 0", "true", ": now", 'echo ""', "true"], ""),
+        "constant_answer",
+        id="commands that do nothing",
+    ),
+    pytest.param(
+        asked("bash", "command", ["# edit", "# edit", "# edit it", ":", "# edit"], ""), "constant_answer", id="comments"
+    ),
+    pytest.param(
+        asked(
+            "run",
+            "command",
+            ["echo starting", "echo editing", "echo starting", "echo done", "echo editing"],
+            "starting",
+            "editing",
+            "starting",
+            "done",
+            "editing",
+        ),
+        "constant_answer",
+        id="words",
+    ),
+    pytest.param(
+        asked(
+            "bash",
+            "command",
+            ["true", "npm test", ":", "git status", "true", "ls", ": x", "pwd"],
+            *(f"{n}" for n in range(8)),
+        ),
+        "",
+        id="between other commands",
+    ),
+    pytest.param(Session().user().sh("echo a", "a").sh("true").sh("echo b", "b").edit("a", "b", "c"), "", id="three"),
+    pytest.param(
+        asked("bash", "command", [f"echo {n} >> list.txt" for n in range(8)], ""), "", id="words that are written"
+    ),
+]
+
+
+def recovered(*laps: str, between: str = "") -> Session:
+    """After each compaction notes are read and a script is run, with these outputs."""
+    run = Session().user().read("NOTES.md", "- script: publish.py").read("publish.py", "import drive")
+    for number, output in enumerate(laps):
+        run.sh("python publish.py", output)
+        if between:
+            run.write("NOTES.md", f"- tried {number} {between}")
+        run.boundary("compaction").read("NOTES.md", "- script: publish.py" if not between else f"- tried {number}")
+        run.read("publish.py", "import drive")
+    return run
+
+
+EXPIRED = "!RefreshError: Token has been expired"
+COMPACTED: list[Any] = [
+    pytest.param(recovered(*[EXPIRED] * 5), "compaction_redo", id="the same failure after each compaction"),
+    pytest.param(recovered(*["!exit 3"] * 6), "compaction_redo", id="a bare exit code"),
+    pytest.param(recovered(*["published 0 documents"] * 6), "compaction_redo", id="the same success"),
+    pytest.param(recovered(*(f"!page {n} of 9 refused" for n in range(4))), "", id="it comes further each time"),
+    pytest.param(recovered(EXPIRED, "published"), "", id="cured"),
+    pytest.param(recovered(EXPIRED, EXPIRED, between="x"), "", id="two tries, noted"),
+]
+
+
+@pytest.mark.parametrize(("run", "kind"), [*REFUSALS, *ERRORS, *LISTINGS, *ASIDE, *WAITS, *FLAKES, *NOTHING])
 def test_twins(run: Session, kind: str) -> None:
     assert loops(run) == ([kind] if kind else [])
+
+
+@pytest.mark.parametrize(("run", "kind"), COMPACTED)
+def test_twins_after_compactions(run: Session, kind: str) -> None:
+    # Whether the compactions themselves are a loop is another question.
+    assert [found for found in loops(run) if found != "compaction_loop"] == ([kind] if kind else [])

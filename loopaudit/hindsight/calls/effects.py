@@ -632,15 +632,16 @@ def sees_gui(name: str, arguments: Any, kind: Kind) -> bool:
 
 
 _ECHOES: Final = regex.lazy(
-    r"\s*(?:echo|printf|true|:)(?:[ \t]+(?:[^\s$`|&;<>()'\"\\*?~{}]+|'[^'\n]*'|\"[^\"$`\\\n]*\"))*\s*"
+    r"\s*(?:exit(?:[ \t]+0)?|#[^\n]*"
+    r"|(?:echo|printf|true|:)(?:[ \t]+(?:[^\s$`|&;<>()'\"\\*?~{}]+|'[^'\n]*'|\"[^\"$`\\\n]*\"))*)\s*"
 )
 
 
-_ECHOING: Final = ("echo", "printf", "true", ":")
+_ECHOING: Final = ("echo", "printf", "true", ":", "exit", "#")
 
 
 def only_echoes(command: str) -> bool:
-    """Whether a command does no more than print the words that stand in it."""
+    """Whether a command does no more than print the words that stand in it, or nothing at all."""
     begins = command.startswith(_ECHOING)  # as few commands do; spares matching most
     return begins and len(command) <= 200 and _ECHOES.fullmatch(command) is not None
 

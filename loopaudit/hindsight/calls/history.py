@@ -513,11 +513,16 @@ class History:
 
     def _echo(self, entry: KnownCall) -> None:
         """A command that prints its own words: behind another one it is there for nothing."""
-        number, first, again = self._echoed
-        follows = number == entry.last - 1
-        self._echoed = (entry.last, first, again + 1) if follows else (entry.last, entry.last, 0)
-        if follows:
-            self.constant, self.evidence = again + 1, first
+        first, again = self._echo_in_a_row(entry.last)
+        if again:
+            self.constant, self.evidence = again, first
+
+    def _echo_in_a_row(self, number: int) -> tuple[int, int]:
+        """The first of the commands in a row that print their own words, and how many stand behind it."""
+        last, first, again = self._echoed
+        first, again = (first, again + 1) if last == number - 1 else (number, 0)
+        self._echoed = (number, first, again)
+        return first, again
 
     def _errs(self, entry: KnownCall) -> bool:
         """Whether an answer that nothing flags as a failure reads like an error, and like the tool's last one."""
@@ -823,6 +828,8 @@ class History:
         watched = self._waits
         number = subject.call.number
         failed = self.failed
+        if not first and only_echoes(command):
+            self.constant = self._echo_in_a_row(number)[1]
         waits = False
         for word in WAITING:
             if word in command:
@@ -923,10 +930,10 @@ class History:
             self.changes.witness(number, path, same=True)
         excuse = self._excuse(entry, number, path)
         if excuse is not None:
-            if excuse == "compaction":
+            # Whatever else speaks for it, the first repeat after a compaction recovers what may have been lost.
+            if excuse == "compaction" or (excuse == "change" and entry.epoch != self.epoch):
                 entry.redone_at = self.changes.lasting
-            else:
-                self.changed = excuse == "change"
+            self.changed = excuse == "change"
             return RECHECK
         self.redo = entry.redone_at >= 0
         self.moves = self._moved_by_itself(entry)

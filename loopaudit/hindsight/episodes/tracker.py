@@ -351,7 +351,8 @@ class Tracker:
             return ("read", asked.path if asked is not None else call.name)
         if history.over:
             return ("over", call.name)
-        if history.constant and not found.idle:
+        # Commands that do nothing are one kind of thing, however often one was run before.
+        if history.constant and (not found.idle or only_echoes(history.subject.command or "")):
             return ("page" if history.paging else "answer", call.name)
         return ("call", history.subject.identity)
 

@@ -340,6 +340,47 @@ def shares_that_are_merely_done() -> Session:
     return run(*laps, *(("take_next", {"n": n}, f"job {n}") for n in range(3)))
 
 
+# -- how full the agent's own context is ---------------------------------------------------
+
+
+@loop(by=5)
+def messages_of_a_context() -> Session:
+    full = (f'{{"messages": {26 + 2 * n}, "ranges": [[3, 19]], "hint": "compress 3-19"}}' for n in range(24))
+    return run(*(("ctx_status", {"view": "ranges"}, answer) for answer in full))
+
+
+@loop(by=5)
+def a_context_in_percent() -> Session:
+    full = (f"Context: {40 + n}% full (~{80 + 2 * n}k of 200k tokens). Nothing to compact." for n in range(24))
+    return run(*(("get_context_usage", {}, answer) for answer in full))
+
+
+@loop(by=5)
+def tokens_that_are_left() -> Session:
+    left = (f"used: {1200 + 31 * n}\nleft: {8800 - 31 * n}\nlimit reached: no" for n in range(8))
+    return run(*(("token_budget", {}, answer) for answer in left))
+
+
+@healthy
+def a_context_that_is_compressed() -> Session:
+    session = Session().user("Make room.")
+    for n in range(5):
+        session.call("ctx_status", {}, f'{{"messages": {60 - 9 * n}, "ranges": [[{3 + n}, 19]]}}')
+        session.call("ctx_compress", {"range": n}, f"compressed {n}")
+    return session
+
+
+@healthy
+def messages_of_a_customer() -> Session:
+    seen = (f'{{"messages": {n}, "open": true}}' for n in range(3, 9))
+    return run(*(("get_thread_info", {"thread": 7}, answer) for answer in seen))
+
+
+@healthy
+def what_a_token_costs() -> Session:
+    return run(*(("get_token_info", {"symbol": "ABC"}, f"total: {n}12\nprice: 3.{n}") for n in range(1, 7)))
+
+
 @pytest.mark.parametrize(("story", "by"), LOOPS)
 def test_it_is_a_loop_that_is_known_in_time(story: Story, by: int) -> None:
     session = story()

@@ -73,6 +73,12 @@ _JOBS: Final = words(
 _OUTCOMES: Final = words("output outputs result results stdout logs response responses reply replies status")
 """Words in the names of tools that look at what somebody else works on (``subagent_output``, ``get_task_result``)."""
 
+_CONTEXT: Final = words("context ctx compaction compression")
+_FULLNESS: Final = words("status usage info stats size window budget length left remaining used report ranges")
+_TOKENS: Final = words("token tokens")
+_SPENT: Final = words("usage budget left remaining")
+"""Words of the names of tools that look at how full the agent's own context is: one of two of these sets together."""
+
 _HANDS_OVER: Final = words(
     """
     handoff handoffs delegate delegation escalate subagent subagents spawn
@@ -274,7 +280,7 @@ def nature_of(name: str, given: Kind | None = None) -> Nature:
     if found & _CHANGES:
         return Nature(kind, EFFECT_CHANGES, False, False, False, False, False, delegates=gives, hands_over=hands)
     if found & _LOOKS:
-        waits = bool(found & _WAITS)
+        waits = bool(found & _WAITS) and not looks_at_context(name)  # nothing goes on there but the agent itself
         asks = bool(found & _ASKS)
         return Nature(kind, EFFECT_LOOKS, waits, not waits, asks, False, False, asks and not waits)
     return Nature(kind, None, False, False, False, False, False, delegates=gives, hands_over=hands)
@@ -497,6 +503,12 @@ def worded_out(arguments: Any) -> bool:
     if not isinstance(arguments, dict):
         return False
     return any(isinstance(value, str) and _WORDY.search(value) is not None for value in arguments.values())
+
+
+def looks_at_context(name: str) -> bool:
+    """Whether a tool looks at how full the context of the agent is that calls it."""
+    found = _words_of(name)
+    return bool((found & _CONTEXT and found & _FULLNESS) or (found & _TOKENS and found & _SPENT))
 
 
 def delivers(name: str, arguments: Any, kind: Kind) -> bool:

@@ -63,6 +63,22 @@ _BLOCK: Final = regex.lazy(
 _NUMBER: Final = regex.lazy(r"[\w.,:/+-]*\d[\w.,:/+-]*")
 
 
+_GROWN: Final = regex.lazy(
+    r"(?:\b|(?<=_))(?:messages?|turns?|tokens?|calls?|requests?|steps?|used|usage|left|remaining|free|total|percent|pct|chars"
+    r"|characters|size|length|fill|full)(?:\b|(?=_))[\w ]{0,24}[\"']? ?[:=]? ?~?\d[\d.,]{0,15} ?[km%]?"
+    r"|~?\d[\d.,]{0,15} ?[km]? ?(?:of|/) ?~?\d[\d.,]{0,15} ?[km]?\b"
+    r"|~?\d[\d.,]{0,15} ?(?:[km] ?)?(?:%|percent|messages?|turns?|tokens?|calls?|requests?|steps?|characters|chars)",
+    re.IGNORECASE,
+)
+"""How many messages, calls and tokens a context holds, and how full it is."""
+
+
+def without_fullness(held: Held) -> Held:
+    """What a look at the agent's own context showed, without the numbers that grow with each call."""
+    text = None if isinstance(held, tuple) or len(held) > MAX_TEXT else text_of(held)
+    return held if text is None else _GROWN.sub("0", text)
+
+
 def may_have_footer(held: Held) -> bool:
     """Whether something may stand behind a kept result; a quick look that decodes nothing."""
     if isinstance(held, tuple) or len(held) > MAX_TEXT:

@@ -41,6 +41,7 @@ from loopaudit.hindsight.calls.effects import (
     goes_a_step,
     host_asked,
     logs_of,
+    looks_at_context,
     names_something,
     no_way_on,
     noted_down,
@@ -66,7 +67,7 @@ from loopaudit.hindsight.calls.failing import (
     says_error,
 )
 from loopaudit.hindsight.calls.failures import Failure, ends_in_error
-from loopaudit.hindsight.calls.footers import Footers
+from loopaudit.hindsight.calls.footers import Footers, without_fullness
 from loopaudit.hindsight.calls.listings import Listings, ranked_of, same_rows
 from loopaudit.hindsight.calls.outputs import (
     Held,
@@ -135,6 +136,9 @@ MOVES: Final = ("moves",)
 
 CHOICE: Final = ("choice",)
 """The noise of an answer in which a person chose what they chose before."""
+
+FULLNESS: Final = ("fullness",)
+"""The noise of a look at the agent's own context that differs in how full that is."""
 
 RECEIPT: Final = ("receipt",)
 """The noise of a result that differs in the number of what was made once more."""
@@ -900,6 +904,8 @@ class History:
             names = self._footers.differences(before, held) or self._moves_on_the_spot(before, held)
         if names is None and self.subject.nature.rewordable and same_rows(before, held):
             names = ORDER  # a search ranks anew what it found
+        if names is None and self.subject.nature.kind == "other" and looks_at_context(self.subject.call.name):
+            names = None if differences(without_fullness(before), without_fullness(held)) is None else FULLNESS
         if names is None and self._finds_the_same(held):
             names = ORDER
         if names is None and self._same_choice(before, held):

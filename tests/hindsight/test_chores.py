@@ -69,6 +69,24 @@ def reminders_now_and_then() -> Session:
     return run(*(("get_order", {"id": 7}, "open" + reminder * (n % 3 == 0)) for n in range(9)))
 
 
+@loop
+def a_turn_before_the_answer() -> Session:
+    looks: list[Made] = [("recall", {}, f"[Turn {n}/60]\n(nothing stored)") for n in range(20, 29)]
+    return run(("list_notes", {"dir": "n"}, "[Turn 19/60]\na.txt"), *looks)
+
+
+@loop
+def tokens_below_a_rule() -> Session:
+    looks: list[Made] = [("get_room", {"id": 3}, f"locked\n---\nTokens used: {n},{n}0") for n in range(20, 29)]
+    return run(("list_rooms", {}, "1\n2\n---\nTokens used: 9,812"), *looks)
+
+
+@healthy
+def a_log_with_a_number_in_brackets_before_each_line() -> Session:
+    logs: list[Made] = [("read_log", {}, f"[call {n}] started\n[call {n}] ended") for n in range(20, 29)]
+    return run(("list_logs", {}, "a.log\nb.log"), *logs)
+
+
 @healthy
 def steps_of_a_build() -> Session:
     return run(*(("build_log", {"id": 7}, f"Building\n[step {n}/20]") for n in range(1, 15)))
@@ -287,6 +305,16 @@ def answers_to_many_questions() -> Session:
 
 
 @healthy
+def refused_results_with_work_between() -> Session:
+    story = Session().user("Find the line.")
+    for n, words in enumerate(WORDINGS):
+        story.call("final_answer", {"answer": words}, "Verification failed: that is not it.")
+        for k in range(3):
+            story.call("read_lines", {"path": "manual.txt", "from": 60 * n + 20 * k}, f"line {60 * n + 20 * k}: text")
+    return story
+
+
+@healthy
 def refusals_for_other_reasons() -> Session:
     return run(*(("submit", {"result": words}, f"Rejected: field {n} is missing.") for n, words in enumerate(WORDINGS)))
 
@@ -360,6 +388,12 @@ def handed_over_for_ever_other_reasons() -> Session:
 @loop
 def escalated_with_a_summary() -> Session:
     calls = (("escalate_to_human", {"queue": "a", "summary": reason}, "ok, queued") for reason in REASONS)
+    return run(*calls)
+
+
+@loop
+def one_person_is_called_with_ever_other_messages() -> Session:
+    calls = (("transfer_to_human", {"message": reason}, "A colleague will answer soon.") for reason in REASONS)
     return run(*calls)
 
 
@@ -455,6 +489,18 @@ def one_choice_by_the_tool_of_the_harness() -> Session:
 @loop
 def one_question_without_options() -> Session:
     return run(*(("ask_user", {"question": ASKED[0]}, "customers and orders, as I said") for _ in range(5)))
+
+
+@loop
+def one_answer_in_words_of_ones_own() -> Session:
+    asked = (("ask_user", {"question": ASKED[n % 3]}, "all customers and their orders") for n in range(7))
+    return run(*asked)
+
+
+@healthy
+def answers_that_fit_any_question() -> Session:
+    asked = (("ask_user", {"question": f"Which {item}?"}, "I do not know") for item in "abcdefghi")
+    return run(*asked)
 
 
 @healthy
@@ -555,6 +601,28 @@ def yes_in_german() -> Session:
 @loop
 def yes_in_chinese() -> Session:
     return consents("我将把地址改为布尔诺。可以吗？", ["可以", "好的", "是的，请", "可以！", "好", "行吧"], ORDER)
+
+
+@loop
+def yes_to_one_change_in_other_words() -> Session:
+    story = Session().user("Change the address of order 70412.")
+    asked = [
+        "Shall I change it to Brno?",
+        "Do you want me to update the address now?",
+        "May I proceed with the change?",
+    ]
+    for n in range(6):
+        story.call(*ORDER).say(asked[n % 3]).user("yes" if n % 2 else "yes, do it")
+    return story
+
+
+@healthy
+def yes_to_one_change_after_another() -> Session:
+    story = Session().user("Clear my lists.")
+    for n in range(6):
+        story.call("get_list", {"id": n}, f"list {n}: 9 items").say(f"Shall I delete list {n}?").user("yes")
+        story.call("delete_list", {"id": n}, "ok")
+    return story
 
 
 @healthy

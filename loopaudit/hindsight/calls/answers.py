@@ -103,6 +103,10 @@ class Answers:
         """A person asked for something new."""
         self._by_tool.clear()
 
+    def forget(self, tool: str) -> None:
+        """A tool's last answer says nothing of its next one."""
+        self._by_tool.pop(tool, None)
+
     def again(self, tool: str, held: Held, number: int, batch: int) -> int:
         """How many further questions, of different responses, had the answer of this call."""
         if len(held) < 3:  # nothing, or an empty text

@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
+from loopaudit.hindsight.calls.noise import remove_all
+
 _OPTIONS: Final = ("options", "choices", "answers", "buttons", "suggestions", "alternatives")
 _LABELLED: Final = ("label", "text", "title", "value", "name")
 _SCALES: Final = frozenset(
     """
     yes no maybe not sure ok okay cancel agree disagree neutral never rarely sometimes often always low medium high none
     other skip very strongly somewhat satisfied dissatisfied good bad poor fair excellent true false n a unknown don t i
+    do does it is as up to you your the my me any either whatever decide fine matter idea preference default please
+    looks sounds great go ahead thanks that this what think best keep same before with user answered answer has
     know applicable all done continue stop next back ja nein vielleicht oui non peut être sí si no tal vez sim não
     talvez
     forse да нет 是 否 不 有 没有 对 不对 不知道 其他 无 はい いいえ わからない 네 아니요
@@ -33,6 +37,11 @@ def options_of(arguments: Any) -> tuple[str, ...]:
     return found
 
 
+def offers(arguments: Any) -> bool:
+    """Whether a question offers any answers."""
+    return isinstance(arguments, dict) and not {"questions", *_OPTIONS}.isdisjoint(arguments)
+
+
 def _label(option: Any) -> str:
     if isinstance(option, dict):
         option = next((option[name] for name in _LABELLED if isinstance(option.get(name), str)), None)
@@ -41,6 +50,20 @@ def _label(option: Any) -> str:
 
 def _fits_any(option: str) -> bool:
     return all(word.isdecimal() or word in _SCALES for word in re.findall(r"\w+", option.lower()))
+
+
+LEAST_WORDS: Final = 3
+"""Words of an answer of one's own that fits no other question by chance."""
+
+MAX_OWN: Final = 400
+"""Longest answer of one's own in characters."""
+
+
+def own_answer(text: str) -> str:
+    """The answer of a person to a question without offers, without noise; empty where it may fit any question."""
+    plain = remove_all(text.strip()) if len(text) <= MAX_OWN else ""
+    found = re.findall(r"[^\W\u3040-\u9fff]+|[\u3040-\u9fff]", plain.lower())
+    return plain if len(found) >= LEAST_WORDS and not set(found) <= _SCALES else ""
 
 
 def chosen_of(options: tuple[str, ...], text: str) -> str:

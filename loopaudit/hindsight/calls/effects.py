@@ -90,7 +90,8 @@ _HANDS_OVER: Final = words(
 _HANDS: Final = words("handoff handoffs handover handovers escalate escalation")
 """Words in the names of tools that hand the whole conversation over."""
 
-_PERSONS: Final = words("user human person customer operator owner")
+_ASKED: Final = words("user human person customer operator owner")
+_PERSONS: Final = words("user human person customer operator owner staff support team supervisor manager")
 
 _ACTS: Final = words(
     """
@@ -175,10 +176,15 @@ LABELS: Final = words(
 )
 """Arguments of any tool that only label a call."""
 
-HANDOVER_LABELS: Final = LABELS | words(
+REASONS: Final = LABELS | words(
     "reason summary note notes comment explanation rationale why motivo grund raison motif 原因 理由"
 )
 """Arguments of a tool that hands over that only tell why."""
+
+MESSAGES: Final = REASONS | words(
+    "message text content details description context issue problem query question topic subject mensaje nachricht"
+)
+"""The same of one that hands over to a person, who reads the conversation."""
 
 THOUGHT_LABELS: Final = LABELS | words(
     """
@@ -248,8 +254,13 @@ class Nature(msgspec.Struct, frozen=True, gc=False):
     """Whether a call gives work to another agent, or hands over to it."""
     planning: bool = False
     """Whether a call may write a plan: a tool for plans, or one that writes files."""
-    hands_over: bool = False
-    """Whether a call hands the conversation over, so that it matters to whom, and not with which words."""
+    labels: frozenset[str] = LABELS
+    """Arguments that only label a call; of one that hands the conversation over, the words that go with it."""
+
+    @property
+    def hands_over(self) -> bool:
+        """Whether a call hands the whole conversation over, so that it matters to whom, and not with which words."""
+        return self.labels is not LABELS
 
 
 @lru_cache(maxsize=512)
@@ -272,18 +283,19 @@ def nature_of(name: str, given: Kind | None = None) -> Nature:
         return Nature("plan", EFFECT_LOOKS, False, False, False, False, False, planning=True)
     if found & _JOBS and found & _OUTCOMES and not found & _CHANGES - _JOBS:
         return Nature(kind, EFFECT_LOOKS, True, False, False, False, False)
-    if "ask" in found and found & _PERSONS:
+    if "ask" in found and found & _ASKED:
         return Nature("ask", EFFECT_LOOKS, False, False, False, False, False)
     hands = bool(found & _HANDS) or found >= {"hand", "over"} or found >= {"hand", "off"}
     hands = hands or name.lower().startswith(("transfer_to_", "transferto"))
     gives = hands or bool(found & _HANDS_OVER)
+    labels = LABELS if not hands else REASONS if found.isdisjoint(_PERSONS) else MESSAGES
     if found & _CHANGES:
-        return Nature(kind, EFFECT_CHANGES, False, False, False, False, False, delegates=gives, hands_over=hands)
+        return Nature(kind, EFFECT_CHANGES, False, False, False, False, False, delegates=gives, labels=labels)
     if found & _LOOKS:
         waits = bool(found & _WAITS) and not looks_at_context(name)  # nothing goes on there but the agent itself
         asks = bool(found & _ASKS)
         return Nature(kind, EFFECT_LOOKS, waits, not waits, asks, False, False, asks and not waits)
-    return Nature(kind, None, False, False, False, False, False, delegates=gives, hands_over=hands)
+    return Nature(kind, None, False, False, False, False, False, delegates=gives, labels=labels)
 
 
 class Natures(dict[str, Nature]):
@@ -613,7 +625,8 @@ _NO_WAY: Final = regex.lazy(
     re.IGNORECASE,
 )
 _MOVES: Final = regex.lazy(
-    r"\b(?:steps?|moves?|turns?|ticks?|actions?|rounds?)\b[\"']?(?: (?:taken|made|used|so far|count))?[\"']?"
+    r"\b(?:steps?|moves?|turns?|ticks?|actions?|rounds?|frames?|days?|energy|stamina|fuel|battery"
+    r"|time|t)\b[\"']?(?: (?:taken|made|used|so far|count))?[\"']?"
     r" ?[:=#]? ?\d{1,9}"
     r"|\b\d{1,9} (?:steps?|moves?|turns?|ticks?|actions?|rounds?)\b",
     re.IGNORECASE,

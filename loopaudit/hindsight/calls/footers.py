@@ -1,13 +1,14 @@
 """What a harness puts before and behind results of whatever tool: what the run has cost, reminders, notices.
 
-A footer is no part of the answer, but its numbers change with every call, so that equal answers
-look different. What a run has cost is known by its words; other footers are learned: a line of the
-run's own numbers (steps, turns, time) that stands in the same words behind results of two tools.
+Such a footer (or heading) is no part of the answer, but its numbers change with every call, so that equal
+answers look different. What a run has cost is known by its words; other footers are learned: a line of the
+run's own numbers (steps, turns, time) that stands in the same words at results of two tools.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Final
 
 from loopaudit.core import regex
@@ -37,10 +38,14 @@ _SIGNS: Final = ("[", "(", "<", "--", "\u2013", "\u2014", "\u23f1")
 
 _RAW_SIGNS: Final = (*(sign.encode() for sign in _SIGNS), b"\\u2")
 
+_HEADING_SIGNS: Final = frozenset((b"[", b"(", b"<", b"-", b"{"))
+"""What a result as JSON bytes begins with, behind its quote, that may have a heading; a list of blocks as well."""
+
 _COST: Final = regex.lazy(
     r"\bcontext(?: window| length| size)?\b[^\n]{0,40}\d ?%|\d ?%[^\n]{0,20}\bcontext\b|\bctx\b[^\n]{0,20}\d"
     r"|\btokens?\b[^\n]{0,20}\b(?:used|left|remaining|so far|total|spent)\b"
-    r"|\b(?:used|left|remaining|spent|total|usage)\b[^\n]{0,20}\btokens?\b|\btokens? ?[:=] ?\d|\d ?tokens?\W*\Z"
+    r"|\b(?:used|left|remaining|spent|total|usage)\b[^\n]{0,20}\btokens?\b"
+    r"|\btokens?[\"']? ?[:=] ?[\"']?\d|\d ?tokens?\W*\Z"
     r"|[$\u20ac\u00a3] ?\d[\d.,]* (?:so far|spent|used|of (?:the )?budget|left of)"
     r"|\b(?:spent|budget|cost so far|session cost|run cost)\b[^\n]{0,30}\d",
     re.IGNORECASE,
@@ -49,7 +54,7 @@ _COST: Final = regex.lazy(
 
 _RUN: Final = regex.lazy(
     r"\b(?:steps?|turns?|calls?|iterations?|rounds?|requests?|actions?|messages?|budget|limit|elapsed|time|clock|uptime"
-    r"|session|duration|schritte?|aufrufe?|runden?|zeit|étapes?|appels?|tours?|pasos?|llamadas?|turnos?|passos?"
+    r"|session|duration|cost|tokens?|usage|credits?|context|schritte?|aufrufe?|runden?|zeit|étapes?|appels?|tours?|pasos?|llamadas?|turnos?|passos?"
     r"|chamadas?|passi|chiamate|шаг\w{0,3}|вызов\w{0,3}|\d ?m?s)\b|步|轮|次|回|ステップ|ターン",
     re.IGNORECASE,
 )
@@ -84,10 +89,16 @@ def may_have_footer(held: Held) -> bool:
     if isinstance(held, tuple) or len(held) > MAX_TEXT:
         return False
     if isinstance(held, str):
-        line = held.rstrip().rpartition("\n")
-        return bool(line[1]) and line[2].lstrip().startswith(_SIGNS)
+        body, feed, line = held.rstrip().rpartition("\n")
+        if not feed:
+            return False
+        return line.lstrip().startswith(_SIGNS) or body.endswith(("\n", "\n---")) or held.lstrip().startswith(_SIGNS)
     at = held.rfind(b"\\n", max(len(held) - 4 * MAX_LINE, 0))
-    return at >= 0 and held[at + 2 : at + 6].lstrip().startswith(_RAW_SIGNS)
+    if at < 0:
+        return False
+    if held[at - 2 : at] == b"\\n" or held[at - 5 : at] == b"\\n---":
+        return True
+    return held[at + 2 : at + 6].lstrip().startswith(_RAW_SIGNS) or held[1:2] in _HEADING_SIGNS
 
 
 def without_block(text: str) -> str:
@@ -137,7 +148,8 @@ class Footers:
         known, now = text_of(before), text_of(held)
         if known is None or now is None:
             return None
-        self._learn(known, now)
+        self._learn(_last_line, known, now)
+        self._learn(_first_line, known, now)
         plain, plain_now = self._cut(known), self._cut(now)
         if plain is known and plain_now is now:
             return None
@@ -146,13 +158,14 @@ class Footers:
         names = differences(plain, plain_now)
         return None if names is None else tuple(sorted({*names, *FOOTER}))
 
-    def _learn(self, known: str, now: str) -> None:
-        """Whether the last lines of two results are a footer that another tool had, too."""
-        line = masked(_last_line(now))
-        if not line or line in self._learned or len(self._learned) >= MAX_LEARNED or masked(_last_line(known)) != line:
+    def _learn(self, line_of: Callable[[str], str], known: str, now: str) -> None:
+        """Note that the last or the first line of two results is one of the harness, if another tool had it, too."""
+        shown = line_of(now)
+        line = masked(shown)
+        if not line or line in self._learned or len(self._learned) >= MAX_LEARNED or masked(line_of(known)) != line:
             return
         before = text_of(self._before)
-        if before is not None and masked(_last_line(before)) == line and _RUN.search(_last_line(now)) is not None:
+        if before is not None and masked(line_of(before)) == line and _RUN.search(shown) is not None:
             self._learned.add(line)
 
     def _cut(self, text: str) -> str:
@@ -162,6 +175,9 @@ class Footers:
             if shorter is text:
                 break
             text = shorter
+        line = _first_line(text)
+        if line and (_COST.search(line) is not None or masked(line) in self._learned):
+            return text.lstrip().partition("\n")[2].lstrip()
         return text
 
     def _without_last(self, text: str) -> str:
@@ -172,16 +188,25 @@ class Footers:
         line = _last_line(text)
         if not line:
             return text
-        if _COST.search(line) is not None or masked(line) in self._learned:
-            return stripped[: -len(line)].rstrip()
+        if masked(line) in self._learned or (line.startswith(_SIGNS) and _COST.search(line) is not None):
+            return stripped[: -len(line)].rstrip().removesuffix("\n---").rstrip()
         body, gap, last = stripped.rpartition("\n\n")
         return body if gap and body.strip() and is_notice(last) else text
 
 
 def _last_line(text: str) -> str:
-    """The last line of a text that has others, if it is set apart by its first sign; else nothing."""
+    """The last line of a text that has others, if it is set apart by its first sign or a blank line; else nothing."""
     body, feed, line = text.rstrip().rpartition("\n")
     line = line.strip()
-    if not feed or not body.strip() or len(line) > MAX_LINE or not line.startswith(_SIGNS):
+    if not feed or not body.strip() or len(line) > MAX_LINE:
         return ""
-    return line
+    return line if line.startswith(_SIGNS) or body.endswith(("\n", "\n---")) else ""
+
+
+def _first_line(text: str) -> str:
+    """The first line of a text that has others, if it is set apart by its first sign and its last; else nothing."""
+    line, feed, behind = text.lstrip().partition("\n")
+    line = line.strip()
+    if not feed or not behind.strip() or len(line) > MAX_LINE or not line.startswith(_SIGNS):
+        return ""
+    return line if line[-1] in "])>-\u2013\u2014" else ""

@@ -28,7 +28,7 @@ from loopaudit.core.failure_words import says_failure
 from loopaudit.hindsight.calls.answers import Answers, is_report, only_echoes_back, report_of, without_echo
 from loopaudit.hindsight.calls.aside import PutAside
 from loopaudit.hindsight.calls.changes import Changes
-from loopaudit.hindsight.calls.choices import chosen_of, options_of
+from loopaudit.hindsight.calls.choices import chosen_of, offers, options_of, own_answer
 from loopaudit.hindsight.calls.editing import Editing
 from loopaudit.hindsight.calls.effects import (
     EDITING_KINDS,
@@ -128,6 +128,9 @@ MAX_LOGS: Final = 64
 MAX_ACKNOWLEDGEMENT: Final = 80
 """Longest result in characters or bytes that may be no more than the acknowledgement of a step."""
 
+NEAR: Final = 2
+"""Calls within which a result that is handed in again is handed in without more work."""
+
 MAX_MOVE: Final = 600
 """Longest result in characters or bytes of a move that may have led nowhere."""
 
@@ -184,10 +187,11 @@ class History:
 
     __slots__ = (
         "_answers", "_aside", "_choices", "_current", "_echoed", "_editing", "_erring", "_failing", "_footers",
-        "_hits", "_kept", "_listings", "_logs", "_moved", "_moved_on", "_of_flakes", "_old", "_outcomes", "_outputs",
-        "_patient", "_request", "_row", "_runs", "_screens", "_shown", "_stands", "_waits", "_was", "_young",
-        "asked_range", "changed", "changes", "choice", "constant", "epoch", "erring", "evidence", "failed", "fruitless",
-        "moves", "noise", "over", "paging", "redo", "returned", "seen", "sibling", "still", "subject", "turn",
+        "_hits", "_kept", "_listings", "_logs", "_moved", "_moved_on", "_of_flakes", "_old", "_outcomes",
+        "_outputs", "_patient", "_refused", "_request", "_row", "_runs", "_screens", "_shown", "_stands", "_waits",
+        "_was", "_young", "asked_range", "changed", "changes", "choice", "constant", "epoch", "erring", "evidence",
+        "failed", "fruitless", "moves", "noise", "over", "paging", "redo", "returned", "seen", "sibling", "still",
+        "subject", "turn",
     )  # fmt: skip
 
     def __init__(self, outputs: Outputs, natures: Natures) -> None:
@@ -210,6 +214,8 @@ class History:
         self._choices = Answers()
         """What a person chose of the same options."""
         self._footers = Footers()
+        self._refused = 0
+        """The last result that was handed in in vain, or at least not as the last call."""
         self._aside = PutAside()
         self._waits = Waits()
         self._screens = Screens()
@@ -471,22 +477,31 @@ class History:
 
     def _chosen_again(self, entry: KnownCall) -> bool:
         """Whether a person is asked in other words to choose among the same, and chose the same."""
-        options = options_of(self.subject.arguments())
-        chosen = chosen_of(options, text_of(entry.held) or "") if options else ""
+        options, chosen = self._chosen(entry.held)
         self.choice = bool(chosen) and self._repeats("\0".join(options), f"\0{chosen}", entry, self._choices)
         return self.choice
 
-    def _same_choice(self, before: Held, held: Held) -> bool:
-        """Whether a person chose the same when asked the same again, whatever else the answer tells."""
+    def _chosen(self, held: Held) -> tuple[tuple[str, ...], str]:
+        """What a question to a person offers, and what was chosen or, where it offers nothing, said."""
         subject = self.subject
         if not (subject.nature.kind == "ask" or subject.nature.rewordable):
-            return False
+            return (), ""
         options = options_of(subject.arguments())
-        chosen = chosen_of(options, text_of(held) or "") if options else ""
-        return bool(chosen) and chosen == chosen_of(options, text_of(before) or "")
+        if options:
+            return options, chosen_of(options, text_of(held) or "")
+        offers_nothing = subject.nature.kind == "ask" and not offers(subject.arguments())
+        return (), own_answer(text_of(held) or "") if offers_nothing else ""
+
+    def _same_choice(self, before: Held, held: Held) -> bool:
+        """Whether a person chose the same when asked the same again, whatever else the answer tells."""
+        chosen = self._chosen(held)
+        return bool(chosen[1]) and chosen == self._chosen(before)
 
     def _refused_again(self, entry: KnownCall) -> bool:
         """Whether a result that is handed in is refused in the same words as another one before."""
+        number, self._refused = self._refused, entry.last
+        if entry.last - number > NEAR:
+            self._answers.forget(self.subject.call.name)  # something was done about it
         again = self._repeats(self.subject.call.name, self._footers.plain(entry.held), entry)
         self.erring = again and shows_trouble(text_of(entry.held) or "")
         if not self.erring:

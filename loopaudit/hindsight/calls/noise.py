@@ -107,7 +107,8 @@ PATTERNS: Final[Mapping[str, str]] = {
     # uid=12_3 · [ref=e47] · "ref": "s2e14" · "backendNodeId": 812
     "element reference": (
         r"\buid=\d{1,6}_\d{1,6}\b|\b(?:aria-?)?ref=\"?(?:f\d{1,4})?(?:s\d{1,4})?e?\d{1,6}\b"
-        r"|\"ref\": ?\"(?:f\d{1,4})?(?:s\d{1,4})?e\d{1,6}\"|\bbackend_?nodeid\"?[:=] ?\d{1,9}\b"
+        r"|\bref_\d{1,6}\b|\bmmid=\"?\d{1,6}\b|\"ref\": ?\"(?:f\d{1,4})?(?:s\d{1,4})?e\d{1,6}\""
+        r"|\bbackend_?nodeid\"?[:=] ?\d{1,9}\b"
     ),
     # Console: 1 errors, 2 warnings · (8110 visits)
     "page counter": (
@@ -136,7 +137,7 @@ _NEEDLES: Final[Mapping[str, tuple[str, ...]]] = {
         "capture", "shot", "frame", "\\temp\\",
     ),
     "address": ("0x",),
-    "element reference": ("uid=", "ref=", "\"ref\":", "nodeid"),
+    "element reference": ("uid=", "ref=", "ref_", "mmid=", "\"ref\":", "nodeid"),
     "page counter": (
         "console", " visit", " view", " reads", " vist", " visual", " acess", " aufruf", " besuch", " vue", " lect",
         " weerg", " visning", " ods",

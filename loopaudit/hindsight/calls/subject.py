@@ -13,7 +13,6 @@ from loopaudit.hindsight.calls.alternatives import arguments_in_order, command_i
 from loopaudit.hindsight.calls.effects import (
     BRIEF_LABELS,
     COMMAND_NAMES,
-    HANDOVER_LABELS,
     LABELS,
     META,
     NO_ARGUMENTS,
@@ -103,7 +102,7 @@ class Subject:
                 return key
         if not nature.has_meta:
             if nature.hands_over:
-                self.identity = identity = self._without(HANDOVER_LABELS)
+                self.identity = identity = self._without(nature.labels)
                 return identity
             # Arguments that are decoded anyway need not be searched for labels as they stand.
             if nature.decoded and not self.has_any(LABELS):

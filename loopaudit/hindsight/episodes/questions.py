@@ -41,6 +41,15 @@ _OFFERS: Final = regex.lazy(
 """That a question offers what may be done more than once, so that each *yes* to it asks for that once more."""
 
 
+_ACTS: Final = regex.lazy(
+    r"\b(?:chang|updat|send|book|delet|remov|cancel|creat|order|pay|proceed|go ahead|confirm|appl|submit|do it|do that"
+    r"|sav|writ|edit|mov|transfer|refund|schedul|deploy|merge|publish|approv|änder|send|buch|lösch|storn|erstell|bestell"
+    r"|speicher|soll ich das|fortfahren|cambi|envi|reserv|borr|elimin|crear|guard|procede|modifi|supprim|annul|commande"
+    r"|enregistr|cancell|invi|alter|apag|prosseg)|修改|删除|发送|预订|取消|创建|保存|继续|确认|变更|変更|削除|送信|予約|作成|保存|измен|отправ|удал|созда"
+)
+"""That a question speaks of a change: a *yes* to it asks for that, and for no look."""
+
+
 class Questions:
     """The last two replies of one agent, if both ask something."""
 
@@ -59,11 +68,17 @@ class Questions:
             self._before = self._last = None
 
     def consented_again(self, message: str) -> bool:
-        """Whether a message only says *yes* to a question that was put before, so that it asks for nothing new."""
+        """Whether a message only says *yes* to a second question about a change, or to one that was put before.
+
+        It asks for nothing that was not asked for, and for no look.
+        """
         last, before = self._last, self._before
-        if last is None or before is None or len(message) > MAX_CONSENT or not alike(last, before):
+        if last is None or before is None or len(message) > MAX_CONSENT:
             return False
-        return _OFFERS.search(last.text[-MAX_QUESTION:].lower()) is None and _only_consents(message, last)
+        question = last.text[-MAX_QUESTION:].lower()
+        if _OFFERS.search(question) is not None or not (_ACTS.search(question) is not None or alike(last, before)):
+            return False
+        return _only_consents(message, last)
 
 
 def _only_consents(message: str, question: Text) -> bool:

@@ -414,7 +414,35 @@ COMPACTED: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize(("run", "kind"), [*REFUSALS, *ERRORS, *LISTINGS, *ASIDE, *WAITS, *FLAKES, *NOTHING])
+def in_turns(
+    refusal: str, *, times: int, tool: str = "read_file", cured: bool = False, text: str = ".a {\n}"
+) -> Session:
+    """Reads of one file and refused edits of it in turns."""
+    run = Session().user()
+    for number in range(times):
+        run.call(tool, {"path": "src/a.css"}, text.replace("{", f"{{ {number}") if cured else text)
+        run.edit("src/a.css", f".a {{ {number}", ".b {", refusal)
+    if cured:
+        run.edit("src/a.css", ".a {", ".b {").sh("npm test", "ok")
+    return run
+
+
+MISSED = "!0 occurrences found for old_string in src/a.css"
+IN_TURNS: list[Any] = [
+    pytest.param(in_turns(MISSED, times=5), "same_error", id="read and replace"),
+    pytest.param(
+        in_turns("!old_str did not appear verbatim in src/a.css", times=5, tool="view"), "same_error", id="view"
+    ),
+    pytest.param(in_turns("Error: no match for the search block in src/a.css", times=6), "same_error", id="unflagged"),
+    pytest.param(in_turns(MISSED, times=2).edit("src/a.css", ".a {\n}", ".b {"), "", id="the third one fits"),
+    pytest.param(in_turns(MISSED, times=3, cured=True), "", id="a file that changes"),
+    pytest.param(in_turns("ok", times=6), "", id="edits that fit"),
+]
+
+EDITS = [*REFUSALS, *IN_TURNS]
+
+
+@pytest.mark.parametrize(("run", "kind"), [*EDITS, *ERRORS, *ASIDE, *LISTINGS, *WAITS, *FLAKES, *NOTHING])
 def test_twins(run: Session, kind: str) -> None:
     assert loops(run) == ([kind] if kind else [])
 

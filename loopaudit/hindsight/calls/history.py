@@ -692,12 +692,13 @@ class History:
         found = FIRST
         self.subject.kind_by_arguments()
         current, earlier = self._note_failure(result, batch)
-        self._note_failed_edit()
         for one in earlier:
             if one is not None and alike(current, one, self.changes):
                 self.evidence = one.number
                 found = CallClass.SAME_FAILURE
                 break
+        if found == FIRST:
+            self._note_failed_edit()  # what was refused as the edit before it was excuses no second look
         if found == FIRST and earlier[0] is not None and gropes(current, earlier[0]):
             current.gropes = earlier[0].gropes + 1
             named = most_named(self._request)

@@ -9,7 +9,6 @@ import time
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from msgspec.structs import replace
 
 from loopaudit.cli import options
 from loopaudit.cli.exit_code import end_with
@@ -134,6 +133,8 @@ def _printer(kind: str, mode: Mode) -> Callable[[Firing | Notice], None]:
 
     What looks like a secret is masked where the output is no terminal.
     """
+    from msgspec.structs import replace
+
     from loopaudit.audit.watch.notices import Notice
     from loopaudit.cli.watch_lines import firing_json, notice_lines
     from loopaudit.core.secrets import mask

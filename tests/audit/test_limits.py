@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import io
 import json
@@ -19,6 +20,7 @@ from hypothesis import strategies as st
 from loopaudit.audit import engine
 from loopaudit.audit.inputs.model import Input
 from loopaudit.audit.one import audit_input
+from loopaudit.audit.run import audit
 from loopaudit.audit.session import CROWDED, FileAudit
 from loopaudit.config.options import Options
 from loopaudit.config.selection import select
@@ -35,7 +37,7 @@ from loopaudit.readers.expand import Frames
 from loopaudit.readers.kit import copies
 from loopaudit.readers.long_lines import numbered
 from loopaudit.readers.source import Source
-from tests.places import DOCS
+from tests.places import DOCS, SAMPLES
 
 pytestmark = pytest.mark.slow  # reads what expands to many megabytes
 
@@ -360,3 +362,20 @@ def test_the_page_of_limits_tells_the_bounds(row: str, value: str) -> None:
 
 def test_an_agents_guards_outlive_what_is_held_of_it() -> None:
     assert 2 * emit.MAX_AGENTS <= engine.MAX_AGENTS
+
+
+def test_nothing_of_a_transcript_is_left_to_the_collector() -> None:
+    """It comes by so seldom in the program that what it alone can free would fill the memory."""
+    options = Options(policies=select(["mission"]))
+    gc.collect()
+    gc.disable()
+    gc.set_debug(gc.DEBUG_SAVEALL)
+    try:
+        audit([str(SAMPLES)], options)
+        gc.collect()
+        left = sorted({type(thing).__name__ for thing in gc.garbage if type(thing).__module__.startswith("loopaudit")})
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.enable()
+    assert left == []

@@ -288,6 +288,9 @@ class Rollout:
         """The end of the file."""
         self._settle()
         self.ledger.close()
+        # They refer to this rollout, which would stay in memory until the collector comes by.
+        self.items.clear()
+        self.events.clear()
 
     def _bare(self, line: Line) -> None:
         """A line without a payload: of the oldest generation, or damaged."""

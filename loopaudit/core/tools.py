@@ -83,9 +83,6 @@ _PREFIX = regex.lazy(
     r"^(?:mcp__.+?__|mcp[_:][^_:]+[_:]|functions[._]|[a-z0-9-]+__|default_api[:.])(?=.)", re.IGNORECASE
 )
 
-_IN_PREFIX: Final = ("__", "mcp", "functions", "default_api")
-"""What a name must hold to have such a prefix."""
-
 _BY_COMMAND: Final[Mapping[str, Kind]] = {
     "view": "read",
     "create": "write",
@@ -103,7 +100,8 @@ def plain_name(name: str) -> str:
     lowered = name.lower()
     if lowered in KIND_BY_NAME:
         return lowered
-    if not any(part in lowered for part in _IN_PREFIX):
+    # Every guard asks in every conversation, and few names have what such a prefix holds.
+    if not ("__" in lowered or "mcp" in lowered or "functions" in lowered or "default_api" in lowered):
         return lowered
     while (cut := _PREFIX.sub("", lowered)) != lowered:
         lowered = cut

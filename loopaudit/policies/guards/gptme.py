@@ -51,26 +51,29 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Final, Literal
 
-from loopaudit.core import regex
 from loopaudit.core.canonical import text_key
 from loopaudit.core.events import Batch, Call, Turn
 from loopaudit.core.findings import Action, Decision
+from loopaudit.core.regex import Phrase
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 
 Format = Literal["markdown", "tool"]
 
-DENIED: Final = regex.lazy(
+DENIED: Final = Phrase(
+    "ermission denied|ccess denied|peration not permitted|EACCES|ot allowed|ot authorized|ot permitted|nauthorized",
     "[Pp]ermission denied|[Aa]ccess denied|[Oo]peration not permitted|EACCES"
-    "|[Nn]ot (?:allowed|authorized|permitted)|[Uu]nauthorized"
+    "|[Nn]ot (?:allowed|authorized|permitted)|[Uu]nauthorized",
 )
-FAILED: Final = regex.lazy(
+FAILED: Final = Phrase(
+    "Traceback|Error|Exception:|exit code|exit status|returncode|ommand not found|o such file|o module named",
     r"Traceback \(most recent call|(?:Error|Exception):|Error executing tool"
     r"|exit (?:code|status)[:\s]+[1-9]|returncode[=\s]+[1-9]"
     r"|[Cc]ommand not found|[Nn]o such file or directory|[Nn]o module named"
-    r"|(?:Syntax|Type|Value|Attribute|Key|Import)Error"
+    r"|(?:Syntax|Type|Value|Attribute|Key|Import)Error",
 )
-EMPTY: Final = regex.lazy(
-    "[Nn]o (?:output|results?|matches?|files?) found|0 (?:result|matche|file)|[Nn]othing (?:found|returned)"
+EMPTY: Final = Phrase(
+    " found|0 result|0 matche|0 file|othing returned",
+    "[Nn]o (?:output|results?|matches?|files?) found|0 (?:result|matche|file)|[Nn]othing (?:found|returned)",
 )
 
 EMPTY_BELOW: Final = 5

@@ -72,9 +72,11 @@ class PutAside:
             return 0
         text = text_of(held) or ""
         low = text.lower()
+        if not _WHOLE.may_match(low):
+            return 0
         find = _PLACE.pattern.search  # its words have been looked for
         place = find(low[:LOOKED_AT]) or find(low[-LOOKED_AT:])
-        if place is None or _WHOLE.search(low) is None:
+        if place is None or _WHOLE.pattern.search(low) is None:
             return 0
         where = place.group(1).rstrip(".")
         preview = remove_all(low.replace(where, "<place>"))

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Final
 
 from loopaudit.core import regex
+from loopaudit.core.regex import Phrase
 from loopaudit.hindsight.calls.outputs import MAX_TEXT, Held, differences, text_of
 from loopaudit.hindsight.calls.wordings import is_notice
 
@@ -41,14 +42,14 @@ _RAW_SIGNS: Final = (*(sign.encode() for sign in _SIGNS), b"\\u2")
 _HEADING_SIGNS: Final = frozenset((b"[", b"(", b"<", b"-", b"{"))
 """What a result as JSON bytes begins with, behind its quote, that may have a heading; a list of blocks as well."""
 
-_COST: Final = regex.lazy(
+_COST: Final = Phrase(
+    "context|ctx|token|$|\u20ac|\u00a3|spent|budget|cost",
     r"\bcontext(?: window| length| size)?\b[^\n]{0,40}\d ?%|\d ?%[^\n]{0,20}\bcontext\b|\bctx\b[^\n]{0,20}\d"
     r"|\btokens?\b[^\n]{0,20}\b(?:used|left|remaining|so far|total|spent)\b"
     r"|\b(?:used|left|remaining|spent|total|usage)\b[^\n]{0,20}\btokens?\b"
     r"|\btokens?[\"']? ?[:=] ?[\"']?\d|\d ?tokens?\W*\Z"
     r"|[$\u20ac\u00a3] ?\d[\d.,]* (?:so far|spent|used|of (?:the )?budget|left of)"
     r"|\b(?:spent|budget|cost so far|session cost|run cost)\b[^\n]{0,30}\d",
-    re.IGNORECASE,
 )
 """What a run has cost, and how full its context is: never the answer of a tool where it stands set apart."""
 
@@ -65,7 +66,8 @@ _BLOCK: Final = regex.lazy(
     r"|context|environment(?:_details)?|env))\b[^<>\n]{0,200}>(?:(?!<\1)[\s\S]){0,2000}</\1>\s*\Z",
     re.IGNORECASE,
 )
-_NUMBER: Final = regex.lazy(r"[\w.,:/+-]*\d[\w.,:/+-]*")
+# Begun where a word begins only: else a word without a digit is gone through from each of its letters.
+_NUMBER: Final = regex.lazy(r"(?<![\w.,:/+-])(?=[\w.,:/+-]*\d)[\w.,:/+-]+")
 
 
 _GROWN: Final = regex.lazy(
@@ -188,7 +190,7 @@ class Footers:
         line = _last_line(text)
         if not line:
             return text
-        if masked(line) in self._learned or (line.startswith(_SIGNS) and _COST.search(line) is not None):
+        if masked(line) in self._learned or (line.startswith(_SIGNS) and _COST.search(line.lower()) is not None):
             return stripped[: -len(line)].rstrip().removesuffix("\n---").rstrip()
         body, gap, last = stripped.rpartition("\n\n")
         return body if gap and body.strip() and is_notice(last) else text

@@ -15,6 +15,7 @@ import msgspec
 import orjson
 
 from loopaudit.core import regex
+from loopaudit.core.regex import Phrase
 from loopaudit.hindsight.calls.noise import remove_all
 from loopaudit.hindsight.calls.outputs import Held, text_of
 
@@ -145,12 +146,12 @@ def same_rows(before: Held, held: Held) -> bool:
 _RANKS: Final = frozenset("score scores rank ranking relevance similarity distance confidence certainty".split())
 """Words in the names of members that tell how well something fits the question, and not what it is."""
 
-_RANK: Final = regex.lazy(
+_RANK: Final = Phrase(
+    "score|rank|relevance|similarity|distance|confidence|certainty|(.|(0.|(1.|( .|( 0.|( 1.|[.|[0.|[1.|[ .|[ 0.|[ 1.",
     r"\b(?:score|rank|relevance|similarity|distance|confidence|certainty)\b[\"']?[^\w\n]{0,4}\d{1,3}(?:\.\d{1,12})? ?%?"
     r"|[(\[] ?[01]?\.\d{1,12} ?[)\]]",
-    re.IGNORECASE,
 )
-"""The same in a line of a text."""
+"""The same in a line of a text in lower case."""
 
 
 def ranked_of(text: str) -> frozenset[int] | None:
@@ -158,7 +159,8 @@ def ranked_of(text: str) -> frozenset[int] | None:
     text = text.strip()
     value = _document(text)
     if value is None:
-        plain, times = _RANK.subn("", text)
+        low = text.lower()
+        plain, times = _RANK.pattern.subn("", low) if _RANK.may_match(low) else (low, 0)
         if not times:
             return None
         return frozenset(hash(line) for line in map(str.strip, plain.splitlines()) if _HEADING.match(line) is None)

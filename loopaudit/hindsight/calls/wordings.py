@@ -362,15 +362,24 @@ _ASKS: Final = regex.lazy(
 )
 """A last line that wants an answer; it ends with a sign."""
 
-_CLOSING: Final = regex.lazy(r"(?:\s|</[\w-]{1,40}>|`)+\Z")
+_CLOSING: Final = regex.lazy(r"</[\w-]{1,40}>\Z")
+
+
+def _unclosed(text: str) -> str:
+    """A text without the white space, back quotes and closing tags at its end, taken off one by one."""
+    while text:
+        shorter = text.rstrip().rstrip("`")
+        if shorter.endswith(">") and (tag := _CLOSING.search(shorter, max(shorter.rfind("<"), 0))) is not None:
+            shorter = shorter[: tag.start()]
+        if shorter == text:
+            break
+        text = shorter
+    return text
 
 
 def shows_prompt(text: str) -> bool:
     """Whether what a poll shows ends with a question that somebody would have to answer before it goes on."""
-    tail = text[-PROMPT:]
-    if tail[-1:].isspace() or tail.endswith((">", "`")):
-        tail = _CLOSING.sub("", tail)
-    low = tail.lower()
+    low = _unclosed(text[-PROMPT:]).lower()
     return any(phrase.search(low) is not None for phrase in _PROMPT) or (
         low.endswith((":", "?")) and _ASKS.search(low) is not None
     )

@@ -381,6 +381,75 @@ def what_a_token_costs() -> Session:
     return run(*(("get_token_info", {"symbol": "ABC"}, f"total: {n}12\nprice: 3.{n}") for n in range(1, 7)))
 
 
+# -- one question in ever new words --------------------------------------------------------
+
+ASKED = (
+    "Does the Team plan include SSO for guests?",
+    "Is guest SSO part of Team?",
+    "Can guests log in with SSO on Team?",
+    "Guest single sign-on availability, Team plan",
+    "Are external guests covered by SSO in Team?",
+    "Team: SSO for guests, yes or no?",
+    "SSO for guest accounts on the Team tier?",
+)
+
+
+def asking(tool: str, name: str, answers: list[str], questions: tuple[str, ...] = ASKED) -> Session:
+    return run(*((tool, {name: asked}, answer) for asked, answer in zip(questions, answers, strict=False)))
+
+
+@loop(by=6)
+def a_help_desk_with_one_answer() -> Session:
+    answers = [f'{{"answer": "No article matches, ask sales.", "took_ms": {290 + 3 * n}}}' for n in range(7)]
+    return asking("ask_docs", "question", answers)
+
+
+@loop(by=6)
+def a_price_that_is_asked_for_in_sentences() -> Session:
+    asked = (
+        "Wie viel kostet der Versand nach Polen?",
+        "Was sind die Kosten des Versands nach Polen?",
+        "Bitte die Kosten für Versand nach Polen nennen",
+        "Polen: welche Kosten hat der Versand?",
+        "Gibt es Kosten beim Versand nach Polen?",
+        "Versand nach Polen, die Kosten bitte",
+        "Kosten für den Versand nach Polen?",
+    )
+    return asking("frage_wissensbasis_search", "frage", ["Dazu finden Sie alles im Kundenportal."] * 7, asked)
+
+
+@loop(by=6)
+def tools_of_which_there_are_no_others() -> Session:
+    asked = ("git reflog", "shell", "list branches", "history", "diff", "stash list", "execute bash")
+    answers = ['{"matches": ["fs.read", "fs.grep"], "note": "no further tools are installed"}'] * 7
+    return asking("tool_search", "query", answers, asked)
+
+
+@healthy
+def questions_that_are_all_answered_with_no() -> Session:
+    plans = ("Team", "Pro", "Basic", "Free", "Solo", "Edu")
+    asked = tuple(f"Does the {name} plan include SSO for guests?" for name in plans)
+    return asking("ask_docs", "question", [f'{{"answer": "no", "at": "10:0{n}:11"}}' for n in range(6)], asked)
+
+
+@healthy
+def one_form_of_question_about_different_things() -> Session:
+    topics = ("parental leave", "remote work", "sick days", "overtime", "travel costs", "parking")
+    asked = tuple(f"What does the employee handbook say about {topic}?" for topic in topics)
+    return asking("ask_docs", "question", ["No relevant passage was found."] * 6, asked)
+
+
+@healthy
+def searches_for_different_things() -> Session:
+    asked = ("retry budget", "timeout config", "queue length", "worker pool", "lock order", "log level")
+    return asking("search_docs", "query", ["No results."] * 6, asked)
+
+
+@healthy
+def a_question_that_is_answered_in_the_end() -> Session:
+    return asking("ask_docs", "question", ["No article matches."] * 4 + ["SSO for guests: see page 4."], ASKED[:5])
+
+
 @pytest.mark.parametrize(("story", "by"), LOOPS)
 def test_it_is_a_loop_that_is_known_in_time(story: Story, by: int) -> None:
     session = story()

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import takewhile
 from typing import Any, Final
 
 import msgspec
 
 from loopaudit.core import regex
+from loopaudit.core.regex import Phrase
 from loopaudit.hindsight.calls.noise import remove_all
-from loopaudit.hindsight.calls.outputs import Held, digest_of, equal, head_of, text_of
+from loopaudit.hindsight.calls.outputs import Held, differences, digest_of, equal, head_of, text_of
 
 MAX_TOOLS: Final = 512
 MAX_ANSWER: Final = 8192
@@ -83,21 +85,100 @@ MIN_ECHO: Final = 3
 """Shortest text of a question that is taken for an echo."""
 
 
+_QUESTION_WORD: Final = regex.lazy(r"[^\W\d_]{3,}")
+_COMMON: Final = frozenset(
+    "the and for are was with what how does did can you from that this there any have has into about which when where"
+    " who why our your der die das und wie was ist für mit les des est que quoi pour avec los las una por para con come"
+    " cosa per quale como qué und oder não sim".split()
+)
+"""Words that stand in questions about anything."""
+
+LEAST_ASKED: Final = 4
+"""Words of a question that is put in a sentence, and not in the keywords of a search."""
+
+LEAST_SHARED: Final = 2
+"""Words that tell what a question is about, and that it shares with an earlier one in other words."""
+
+_NOTHING_ELSE: Final = Phrase(
+    "no further|no other|no additional|no more|nothing else",
+    r"\b(?:no (?:further|other|additional|more) (?!results?\b|matches\b|pages?\b|hits\b|items?\b|rows?\b|records?\b)"
+    r"(?:\w{1,24} ){0,3}(?:is|are|exists?|available|installed|configured|registered|defined|supported|offered|known)"
+    r"|nothing else (?:is|exists|available))\b",
+)
+
+
+def tells_all(held: Held) -> bool:
+    """Whether an answer tells that there is nothing else of its kind: other words bring no other answer."""
+    return not isinstance(held, tuple) and _NOTHING_ELSE.search((text_of(held) or "")[:MAX_REPORT].lower()) is not None
+
+
+def _about(question: str) -> frozenset[str]:
+    """The beginnings of the words that tell what a question is about."""
+    return frozenset(word[:5] for word in _QUESTION_WORD.findall(question.lower()) if word not in _COMMON)
+
+
+_YES_OR_NO: Final = regex.lazy(
+    r"\W*(?:[\w ]{1,24}[\"']?\s?[:=]\s?[\"']?)?"
+    r"(?:yes|no|true|false|ja|nein|oui|non|sí|si|sim|não|да|нет|是|否|有|没有|无|はい|いいえ)(?!\s{0,4}\w)",
+    re.IGNORECASE,
+)
+
+
+def _only_yes_or_no(held: Held) -> bool:
+    """Whether an answer says no more than yes or no, as many different questions are answered."""
+    return not isinstance(held, tuple) and _YES_OR_NO.match(text_of(held) or "") is not None
+
+
+def _but_for_noise(before: Held, held: Held, asked: str | None) -> bool:
+    return asked is not None and differences(before, held) is not None and not _only_yes_or_no(held)
+
+
 class _Constant(msgspec.Struct):
     held: Held
     batch: int
     number: int
     again: int = 0
+    asked: str = ""
+    about: frozenset[str] | None = None
+
+    def rephrased(self, asked: str) -> bool:
+        """Whether a question was put in other words before."""
+        before, self.asked = self.asked, asked
+        if len(asked.split()) < LEAST_ASKED:
+            return False
+        about = _about(before) if self.about is None else self.about
+        now = _about(asked)
+        self.about = about | now
+        shared = len(about & now)
+        return shared >= LEAST_SHARED and 2 * shared >= len(now) and not _of_one_form(before, asked)
+
+
+def _of_one_form(before: str, asked: str) -> bool:
+    """Whether two questions differ in one place only, so that they ask the same of different things."""
+    one, other = before.lower().split(), asked.lower().split()
+    shorter = min(len(one), len(other))
+    same = _equal_words(one, other)
+    same += _equal_words(one[same:][::-1], other[same:][::-1])
+    return same < shorter and 2 * same >= shorter
+
+
+def _equal_words(one: list[str], other: list[str]) -> int:
+    """How many words two lists have in common at their beginnings."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 class Answers:
-    """The last answers of one agent's informing tools. ``first`` is the call that had it first."""
+    """The last answers of one agent's informing tools. ``first`` is the call that had it first.
 
-    __slots__ = ("_by_tool", "first")
+    ``rephrased`` tells that the last question was put in other words before.
+    """
+
+    __slots__ = ("_by_tool", "first", "rephrased")
 
     def __init__(self) -> None:
         self._by_tool: dict[str, _Constant] = {}
         self.first = 0
+        self.rephrased = False
 
     def clear(self) -> None:
         """A person asked for something new."""
@@ -107,22 +188,26 @@ class Answers:
         """A tool's last answer says nothing of its next one."""
         self._by_tool.pop(tool, None)
 
-    def again(self, tool: str, held: Held, number: int, batch: int) -> int:
-        """How many further questions, of different responses, had the answer of this call."""
+    def again(self, tool: str, held: Held, number: int, batch: int, asked: str | None = None) -> int:
+        """How many further questions, of different responses, had the answer of this call.
+
+        ``asked`` is a question in words of one's own, to which noise is no other answer.
+        """
         if len(held) < 3:  # nothing, or an empty text
             self._by_tool.pop(tool, None)
             return 0
         if not isinstance(held, tuple) and len(held) > MAX_ANSWER:
             held = digest_of(held)
         last = self._by_tool.get(tool)
-        if last is None or not equal(last.held, held):
+        if last is None or not (equal(last.held, held) or _but_for_noise(last.held, held, asked)):
             if len(self._by_tool) >= MAX_TOOLS:
                 self._by_tool.clear()
-            self._by_tool[tool] = _Constant(held, batch, number)
+            self._by_tool[tool] = _Constant(held, batch, number, asked=asked or "")
             return 0
         if last.batch == batch:
             return 0
         last.again += 1
         last.batch = batch
+        self.rephrased = asked is not None and last.rephrased(asked) and not _only_yes_or_no(held)
         self.first = last.number
         return last.again

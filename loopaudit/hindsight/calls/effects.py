@@ -369,6 +369,14 @@ def worded(arguments: Any) -> bool:
     return not WORDINGS.isdisjoint(arguments) or (len(arguments) == 1 and _is_phrase(*arguments.values()))
 
 
+def question_of(arguments: Any) -> str:
+    """The words of a question that is put in words of one's own, as :func:`worded` finds it."""
+    if not isinstance(arguments, dict):
+        return ""
+    worded_in = WORDINGS & arguments.keys() or arguments.keys()
+    return "\n".join(value for name in worded_in if isinstance(value := arguments[name], str))
+
+
 def _is_phrase(value: Any) -> bool:
     """Whether an argument has several words, and is no place."""
     return isinstance(value, str) and 0 < value.strip().count(" ") <= 12 and "/" not in value and "\n" not in value

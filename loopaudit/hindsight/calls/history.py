@@ -25,7 +25,7 @@ from typing import Final, Literal
 from loopaudit.core import canonical
 from loopaudit.core.events import TOKEN_LIMIT, Call, Result
 from loopaudit.core.failure_words import says_failure
-from loopaudit.hindsight.calls.answers import Answers, is_report, only_echoes_back, report_of, without_echo
+from loopaudit.hindsight.calls.answers import Answers, is_report, only_echoes_back, report_of, tells_all, without_echo
 from loopaudit.hindsight.calls.aside import PutAside
 from loopaudit.hindsight.calls.changes import Changes
 from loopaudit.hindsight.calls.choices import chosen_of, offers, options_of, own_answer
@@ -49,6 +49,7 @@ from loopaudit.hindsight.calls.effects import (
     only_echoes,
     paged,
     paged_command,
+    question_of,
     sees_gui,
     shows_stuck,
     to_whom,
@@ -174,7 +175,8 @@ class History:
     ``noise`` what was left out of the comparison. ``changed`` means that a change excuses a
     recheck; ``redo`` that a compaction had excused an equal call before; ``returned`` that an
     edit went back to a known state; ``constant`` counts further questions with the same
-    answer, and ``erring`` tells that it reads like an error; ``asked_range`` is what the last
+    answer, ``erring`` tells that it reads like an error, and ``rephrased`` that other words bring no
+    other one; ``asked_range`` is what the last
     read without an equal call before asked for.
     ``failed`` means that the call failed, by its flag or, for a call that should change
     something, by its words; ``fruitless`` that a change was answered as the one before it,
@@ -190,8 +192,8 @@ class History:
         "_hits", "_kept", "_listings", "_logs", "_moved", "_moved_on", "_of_flakes", "_old", "_outcomes",
         "_outputs", "_patient", "_refused", "_request", "_row", "_runs", "_screens", "_shown", "_stands", "_waits",
         "_was", "_young", "asked_range", "changed", "changes", "choice", "constant", "epoch", "erring", "evidence",
-        "failed", "fruitless", "moves", "noise", "over", "paging", "redo", "returned", "seen", "sibling", "still",
-        "subject", "turn",
+        "failed", "fruitless", "moves", "noise", "over", "paging", "redo", "rephrased", "returned", "seen", "sibling",
+        "still", "subject", "turn",
     )  # fmt: skip
 
     def __init__(self, outputs: Outputs, natures: Natures) -> None:
@@ -243,6 +245,7 @@ class History:
         self.evidence = 0
         self.noise: tuple[str, ...] = ()
         self.redo = False
+        self.rephrased = False
         self.changed = False
         self.returned = False
         self.constant = 0
@@ -347,7 +350,7 @@ class History:
             # All of these are set together with evidence; most calls have none, and need not reset what is reset.
             self.evidence = self.constant = 0
             self.noise = ()
-            self.redo = self.returned = self.erring = False
+            self.redo = self.returned = self.erring = self.rephrased = False
         self.failed = self.sibling = self.fruitless = self.paging = self.over = False
         result = call.result
         if result is None or result.status == "cancelled":
@@ -432,9 +435,12 @@ class History:
                 return FIRST
             if nature.rewordable and not self.paging and worded(subject.arguments()):
                 answer = without_echo(self._footers.plain(entry.held), subject.arguments())
-                self.constant = self._answers.again(subject.call.name, answer, entry.last, entry.batch)
-                self.evidence = self._answers.first if self.constant else 0
-                if not self.constant:
+                answers, question = self._answers, question_of(subject.arguments())
+                self.constant = answers.again(subject.call.name, answer, entry.last, entry.batch, question)
+                self.evidence = answers.first if self.constant else 0
+                if self.constant:
+                    self.rephrased = answers.rephrased or tells_all(entry.held)
+                else:
                     self._found_again(entry)
             return FIRST
         if kind == "shell":

@@ -267,6 +267,7 @@ class Tracker:
             waits = waits and not self._in_vain(call, effect, follows=follows)
             member.waits += waits or (strong and history.patient)
             member.moves += strong and history.moves
+            member.rephrased += strong and history.rephrased
             if len(stretch.sequence) < MAX_SEQUENCE:
                 stretch.sequence.append(member.index)
 

@@ -41,6 +41,7 @@ NEED: Final[dict[str, int]] = {
     "edit": 2,
     "read": 4,
     "answer": 7,
+    "rephrased": 5,
     "failing_answer": 3,
     "page": 4,
     "still": 4,
@@ -85,7 +86,7 @@ class Member(msgspec.Struct):
 
     ``arguments`` is the beginning of the argument text of its first call. ``waits`` counts the
     repeats that waited for something, ``at_once`` those of a waiting tool that did not wait,
-    ``moves`` those of a look whose answer has moved by itself before.
+    ``moves`` those of a look whose answer has moved by itself before, ``rephrased`` those of a question in other words.
     ``head`` is how its first answer begins, if it is no failure by its flag but may be one by its words: few are
     ever asked for that. ``failing_change`` means that it failed to change something.
     """
@@ -101,6 +102,7 @@ class Member(msgspec.Struct):
     waits: int = 0
     at_once: int = 0
     moves: int = 0
+    rephrased: int = 0
     noise: int = 0
     category: Category = "other"
     empty: bool = False
@@ -248,7 +250,9 @@ def _kind_if_any(s: Stretch, ended: str, members: list[Member], top: Member, mai
     denser = 5 * (s.strong + s.weak) >= 4 * total
     loop = denser and any(a.exact and a.times >= NEED["same_answer"] for a in s.answers)
     for member in members:
-        enough = member.strong >= NEED[member.need] + (extra if member.need in ("call", "failure", "cureless") else 0)
+        reworded = member.need == "answer" and 5 * member.rephrased >= 4 * member.strong
+        need = NEED["rephrased" if reworded else member.need]
+        enough = member.strong >= need + (extra if member.need in ("call", "failure", "cureless") else 0)
         loop = loop or (enough and dense)
         loop = loop or (member.need == "call" and member.strong >= INTERLEAVED and 4 * s.strong >= total)
         loop = loop or (member.need == "call" and member.strong >= SPARSE)

@@ -328,7 +328,7 @@ def command_of(tool: str, arguments: Any) -> str | None:
         value = arguments.get(name)
         if isinstance(value, str):
             return None if name not in _COMMANDS and is_source(tool, arguments) else value
-        if isinstance(value, list) and value and all(isinstance(v, str) for v in value):
+        if isinstance(value, list) and value and set(map(type, value)) == {str}:
             if len(value) >= 3 and value[0].rpartition("/")[2] in ("bash", "sh", "zsh") and value[1] in ("-c", "-lc"):
                 return str(value[2])
             return " ".join(_quoted(v) for v in value)

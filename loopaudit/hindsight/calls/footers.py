@@ -119,21 +119,21 @@ def masked(line: str) -> str:
 class Footers:
     """What one agent's harness was seen to put behind results of different tools."""
 
-    __slots__ = ("_before", "_last", "_learned", "_tool")
+    __slots__ = ("_before", "_learned", "last", "tool")
 
     def __init__(self) -> None:
         self._learned: set[str] = set()
-        self._tool = ""
-        self._last: Held = ""
+        self.tool = ""
+        """The tool of the last call."""
+        self.last: Held = ""
+        """The last result, which whoever sees it puts here. It is looked at only if one is compared with another."""
         self._before: Held = ""
         """The last result of another tool."""
 
-    def saw(self, tool: str, held: Held) -> None:
-        """The next result. It is looked at only if one is to be compared with another."""
-        if tool != self._tool:
-            self._before = self._last
-            self._tool = tool
-        self._last = held
+    def another(self, tool: str) -> None:
+        """The next result is that of another tool."""
+        self._before = self.last
+        self.tool = tool
 
     def plain(self, held: Held) -> Held:
         """A result without its footers, or as it is where it has none."""

@@ -361,7 +361,10 @@ class History:
             held = held_of(result)
         if len(held) <= MAX_EVICTED and is_bracketed(held) and _stands_for_evicted(held):
             return UNKNOWN  # the recorder let go of the result
-        self._footers.saw(call.name, held)
+        footers = self._footers
+        if call.name != footers.tool:
+            footers.another(call.name)
+        footers.last = held
         failed = result.failed
         if not failed and result.level is None and self.subject.nature.kind in _REFUSABLE:
             failed = self._rejected(result)

@@ -415,21 +415,25 @@ class Tracker:
         if history.failed:
             failure = history.failure()
             if failure is None or failure.category == "outage":
-                return False
+                return False  # an outage ends by itself: to ask again is all that one can do
             probes = may_probe(history.subject.command or "")
             if not failure.plain:
+                # ``pg_isready`` and ``test -f`` have no other word for *not yet*; of what acts it is a failure as any.
                 return not (probes or effect.effect == EFFECT_LOOKS)
             # A server that answers *not found* is there; a file that is not may come.
             return probes or effect.effect != EFFECT_LOOKS or failure.category != "not_found"
         if result is not None:
             head = head_of(behind_header(result.source))
+            # What stands at a prompt goes on when somebody answers it, and to look again is no answer. An error that
+            # nothing flags is looked at only for what no time cures: a log may begin with another one and go on.
             if (
                 shows_prompt(result.output)
                 or shows_all_done(head)
                 or (says_error(head) and category_of(head) in CURELESS)
             ):
                 return True
-        # The results of a shell tell how the command itself ended, but for one without a command, or with a log.
+        # The result of a shell tells how its command ended (``exited with code 0``), which says nothing of what the
+        # command looked at. Without a command, or with a log of something in the background, it is the look itself.
         shell = history.subject.nature.kind == "shell" and effect is not TAKES_OUTPUT and not follows
         return not shell and result is not None and shows_end(head_of(result.source))
 
@@ -519,13 +523,18 @@ def _begun(stretch: Stretch, before: _Before | None) -> _Begun:
     tools = {member.name for member in members}
     at, calls, tokens = stretch.opening(stretch.first), stretch.calls, stretch.tokens
     lead = stretch.lead
+    # A shell and file tools have no name as what excuses or ends (:data:`_WORK`): their changes are work, and a repeat
+    # behind them was in order. The excused call has to come again without an excuse: else it is not what goes round.
     if lead is not None and lead.by in tools and members[lead.member].strong:
         at = lead
+    # The stretch before was too short for an episode of its own. It belongs to this one if nothing but a call of the
+    # same tools stands between, and the same is repeated on both sides; a person's word makes it another matter.
     if before is not None and before.turn == stretch.turn and before.ended_by[1] in tools:
         near = at.call - before.ended_by[0] <= MAX_BETWEEN
         if near and not before.repeated.isdisjoint(_repeated(stretch)):
             at, spent = before.begun.at, before.begun.tokens
             calls += before.begun.calls
+            # Recorded on one side only, it is the least that was spent; on neither, it is not known.
             tokens = spent if tokens is None else tokens if spent is None else tokens + spent
     return _Begun(at, calls, tokens)
 

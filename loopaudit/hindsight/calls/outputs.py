@@ -153,9 +153,14 @@ def head_of(source: str | bytes) -> str:
 
 def is_bracketed(held: Held) -> bool:
     """Whether a kept result begins like a remark of a harness; spares decoding most."""
-    if isinstance(held, tuple):
-        return False
-    return held[:1] in ("[", "<", "(", "\u2026") if isinstance(held, str) else held[1:2] in (b"[", b"<", b"(", b"\xe2")
+    if isinstance(held, bytes):
+        return held[1:2] in _RAW_BRACKETS
+    return isinstance(held, str) and held[:1] in _BRACKETS
+
+
+_BRACKETS: Final = frozenset({"[", "<", "(", "\u2026"})
+_RAW_BRACKETS: Final = frozenset({b"[", b"<", b"(", b"\xe2"})
+"""The same behind the quote of a JSON string, of the last one the first byte."""
 
 
 def appended_to(before: Held, held: Held) -> str | None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 from loopaudit.core import regex
 from loopaudit.hindsight.calls.effects import effect_of_command
-from loopaudit.hindsight.calls.outputs import Held, differences, text_of
+from loopaudit.hindsight.calls.outputs import Held, as_letters, differences, text_of
 from loopaudit.hindsight.calls.wordings import shows_exit
 from loopaudit.hindsight.shell.programs import EFFECT_LOOKS
 
@@ -49,7 +51,7 @@ def marks_of(command: str) -> frozenset[str]:
     return frozenset(found)
 
 
-class _Look(NamedTuple):
+class _Look(msgspec.Struct, frozen=True, gc=False):
     command: str
     held: Held
     failed: bool
@@ -139,5 +141,5 @@ def _looks(command: str) -> bool:
 
 def _may_show_exit(held: str | bytes) -> bool:
     """A quick look for an exit code at the end of an answer; decodes nothing."""
-    tail = held[-_TAIL:]
-    return b"xit" in tail or b"XIT" in tail if isinstance(tail, bytes) else "xit" in tail or "XIT" in tail
+    tail = as_letters(held[-_TAIL:])
+    return "xit" in tail or "XIT" in tail

@@ -81,6 +81,11 @@ def tokens_below_a_rule() -> Session:
     return run(("list_rooms", {}, "1\n2\n---\nTokens used: 9,812"), *looks)
 
 
+@loop
+def steps_that_are_left() -> Session:
+    return run(*(("write_todos", {"todos": []}, f"Updated.\n(remaining steps: {n})") for n in range(60, 51, -1)))
+
+
 @healthy
 def a_log_with_a_number_in_brackets_before_each_line() -> Session:
     logs: list[Made] = [("read_log", {}, f"[call {n}] started\n[call {n}] ended") for n in range(20, 29)]
@@ -168,6 +173,11 @@ def a_move_that_is_no_move() -> Session:
     return run(*(("play", {"from": "e2", "to": "e5"}, answer) for answer in answers))
 
 
+@loop
+def the_end_of_a_page() -> Session:
+    return run(*(("browser_press_key", {"key": "PageDown"}, "Pressed. scrollY=4200 of 4200") for _ in range(9)))
+
+
 @healthy
 def a_long_corridor() -> Session:
     return run(*(("move", {"dir": "n"}, f"You move. Position (1, {n}). Steps: {n}") for n in range(7, 16)))
@@ -223,6 +233,11 @@ def pulses_one_a_call() -> Session:
 @healthy
 def pulses_by_their_name() -> Session:
     return pulses("Give the pump 12 pulses.")
+
+
+@healthy
+def strokes_of_a_bell() -> Session:
+    return pulses("Fais sonner la cloche : 12 coups.", "bell")
 
 
 @healthy
@@ -596,6 +611,11 @@ def yes_in_every_way() -> Session:
 def yes_in_german() -> Session:
     said = ["ja", "ja, bitte", "ja doch, mach es", "genau", "ja", "ja"]
     return consents("Ich ändere die Adresse auf Brno. Soll ich das tun?", said, ORDER)
+
+
+@loop
+def yes_to_what_asks_for_a_yes() -> Session:
+    return consents("Cancel order 70412? Reply yes to confirm.", ["yes", "YES", "do it"] * 2, ORDER)
 
 
 @loop

@@ -53,6 +53,8 @@ SAME = [
     ("Piscina (8110 visitas)", "Piscina (8111 visitas)", ("page counter",)),
     ("2 days ago · 1,204 views", "2 days ago · 1,209 views", ("page counter",)),
     ("更新 阅读量: 812", "更新 阅读量: 813", ("page counter",)),
+    ('{"usage": {"prompt_tokens": 81}}', '{"usage": {"prompt_tokens": 97}}', ("usage",)),
+    ('{"cost_usd": 0.0031}', '{"cost_usd": 0.004}', ("usage",)),
     ("Server time 09:16:31", "Server time 09:16:45", ("timestamp",)),
     ('{"out":"a\\nin 0.1s\\nb"}', '{"out":"a\\nin 0.2s\\nb"}', ("duration",)),
 ]
@@ -89,6 +91,8 @@ DIFFERENT = [
     ('{"visits": 812}', '{"visits": 815}'),
     ("812 views", "815 views"),
     ("uid=501(ann)", "uid=502(bob)"),
+    ('{"tokens": 812}', '{"tokens": 815}'),
+    ('{"cost": 3}', '{"cost": 4}'),
     ("ref=main", "ref=topic"),
     ("a\nb", "a\nb\nc"),
     ("in 0.1s: ok", "in 0.2s: failed"),

@@ -131,7 +131,7 @@ _TAKES: Final = words("get fetch read list take pop poll task item job message p
 
 _STUCK: Final = regex.lazy(
     r"\b(?:null|none|empty|false)\b|\[\]|block|stuck|wall|collision|obstacle|unchanged|already|end of"
-    r"|no (?:effect|more|change)|limit|maximum|minimum"
+    r"|bump|collid|\b(\d{1,7}) ?(?:of|/) ?\1\b|no (?:effect|more|change)|limit|maximum|minimum"
     r"|cannot|can't|unable|nothing|error|fail|not ",
     re.IGNORECASE,
 )

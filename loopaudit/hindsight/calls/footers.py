@@ -43,20 +43,24 @@ _HEADING_SIGNS: Final = frozenset((b"[", b"(", b"<", b"-", b"{"))
 """What a result as JSON bytes begins with, behind its quote, that may have a heading; a list of blocks as well."""
 
 _COST: Final = Phrase(
-    "context|ctx|token|$|\u20ac|\u00a3|spent|budget|cost",
+    "context|ctx|token|$|\u20ac|\u00a3|spent|budget|cost|left|remaining",
     r"\bcontext(?: window| length| size)?\b[^\n]{0,40}\d ?%|\d ?%[^\n]{0,20}\bcontext\b|\bctx\b[^\n]{0,20}\d"
     r"|\btokens?\b[^\n]{0,20}\b(?:used|left|remaining|so far|total|spent)\b"
     r"|\b(?:used|left|remaining|spent|total|usage)\b[^\n]{0,20}\btokens?\b"
     r"|\btokens?[\"']? ?[:=] ?[\"']?\d|\d ?tokens?\W*\Z"
     r"|[$\u20ac\u00a3] ?\d[\d.,]* (?:so far|spent|used|of (?:the )?budget|left of)"
+    r"|\b(?:remaining|left)\b[^\n\d]{0,8}(?:steps|turns|calls|iterations|requests)\b[^\n\d]{0,4}\d"
+    r"|\b(?:steps|turns|calls|iterations|requests) (?:left|remaining)\b[^\n\d]{0,4}\d"
+    r"|\d{1,6} (?:tool )?(?:steps|turns|calls|iterations|requests) (?:left|remaining)\b"
     r"|\b(?:spent|budget|cost so far|session cost|run cost)\b[^\n]{0,30}\d",
 )
 """What a run has cost, and how full its context is: never the answer of a tool where it stands set apart."""
 
 _RUN: Final = regex.lazy(
     r"\b(?:steps?|turns?|calls?|iterations?|rounds?|requests?|actions?|messages?|budget|limit|elapsed|time|clock|uptime"
-    r"|session|duration|cost|tokens?|usage|credits?|context|schritte?|aufrufe?|runden?|zeit|étapes?|appels?|tours?|pasos?|llamadas?|turnos?|passos?"
-    r"|chamadas?|passi|chiamate|шаг\w{0,3}|вызов\w{0,3}|\d ?m?s)\b|步|轮|次|回|ステップ|ターン",
+    r"|session|duration|cost|tokens?|usage|credits?|context|kontext|contexte|contexto|contesto"
+    r"|schritte?|aufrufe?|runden?|zeit|étapes?|appels?|tours?|pasos?|llamadas?|turnos?|passos?"
+    r"|chamadas?|passi|chiamate|шаг\w{0,3}|вызов\w{0,3}|\d ?m?s)\b|步|轮|次|回|上下文|ステップ|ターン|コンテキスト",
     re.IGNORECASE,
 )
 """What a line of a run's own numbers speaks of."""
@@ -178,7 +182,7 @@ class Footers:
                 break
             text = shorter
         line = _first_line(text)
-        if line and (_COST.search(line) is not None or masked(line) in self._learned):
+        if line and (_COST.search(line.lower()) is not None or masked(line) in self._learned):
             return text.lstrip().partition("\n")[2].lstrip()
         return text
 

@@ -77,6 +77,12 @@ PATTERNS: Final[Mapping[str, str]] = {
         r"|\b(?:attempts?|retries|calls?|requests?|tokens?|quota|rate[_ ]?limit)[_ ]"
         rf"(?:left|remaining|used|made){_IS}\d{{1,12}}\b"
     ),
+    # "usage": {"prompt_tokens": 812, "completion_tokens": 5} · "cost_usd": 0.0031
+    "usage": (
+        r"\b(?:prompt|completion|input|output|total|cached?|reasoning|(?:cache_(?:read|creation)_)?input)_?tokens"
+        rf"(?:_used|_count)?{_IS}\d{{1,9}}\b|\btokens_used{_IS}\d{{1,9}}\b"
+        rf"|\bcost_(?:usd|eur|cents){_IS}\d{{1,9}}(?:\.\d{{1,12}})?\b"
+    ),
     "attempt": (
         rf"\b(?:versuch|tentativ[aeo]|intento|essai|попытка){_IS}(?:(?:nr|no|n)[.º°]? ?)?\d{{1,9}}"
         r"(?: ?(?:/|von|sur|de|di) ?\d{1,9})?\b|第 ?\d{1,9} ?(?:次|回)(?:目の)?(?:尝试|重试|試行|リトライ)"
@@ -122,8 +128,8 @@ PATTERNS: Final[Mapping[str, str]] = {
 """Regular expressions by the name of the noise; case does not matter."""
 
 _ORDER: Final = (
-    "stash", "timestamp", "request id", "temporary path", "address", "element reference", "counter", "page counter",
-    "attempt", "pid", "session", "duration",
+    "stash", "timestamp", "request id", "temporary path", "address", "element reference", "counter", "usage",
+    "page counter", "attempt", "pid", "session", "duration",
 )  # fmt: skip
 
 
@@ -144,6 +150,7 @@ _NEEDLES: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "stash": ("stash@", "index state wip"),
     "counter": ("tool use", "attempt", "retr", "try", "tries", "request", "call", "invocation", "time", "thought"),
+    "usage": ("tokens", "cost_"),
     "attempt": ("versuch", "tentativ", "intento", "essai"),
     "pid": ("pid", "process", "tid", "thread_id", "thread id"),
     "session": ("session", "terminal", "shell", "sandbox", "container", "connection"),

@@ -33,7 +33,7 @@ _MEASURES: Final = regex.lazy(
 """What behind a number shows that it counts no things: a time, a date, a price, a measure."""
 
 _CALLED: Final = regex.lazy(
-    r"(?:[#$€£:/-]|\b(?:n[o°º]|nr|num(?:ber)?|room|raum|zimmer|page|line|issue|order|ticket|version|step|chapter|section"
+    r"(?:[#$€£/-]|\d:|\b(?:n[o°º]|nr|num(?:ber)?|room|raum|zimmer|page|line|issue|order|ticket|version|step|chapter|section"
     r"|table|port|account|route|bus|id|at|um|by|until|till|before|after|seite|zeile|auftrag|konto|habitación|pedido"
     r"|página|commande|chambre|a las|à|alle|july|june|may|march|april|august|september|october|november|december"
     r"|january|february))[. ]{0,2}\Z"
@@ -49,6 +49,14 @@ _ONE_BY_ONE: Final = regex.lazy(
     r"|每次(?:调用|只)?(?:一|1)|一次(?:调用)?(?:一|1)|逐(?:个|一|次|条)|(?:1|一)(?:回|つ|件|個)ずつ|(?:1|一)回に(?:1|一)",
 )
 """That of several things each is to have a call of its own."""
+
+_STROKES: Final = frozenset(
+    """
+    stro beat ring puls blin flas pres clic taps shot roll thro flip knoc beep buzz chim samp stea schl klic würf töne
+    hübe coup impu appu lanc bips golp toqu tira lanz piti camp parp bati colp rint удар импу брос
+    """.split()
+)
+"""How words begin for what is done at one stroke, in whatever language the tool is named."""
 
 MIN_STEM: Final = 4
 """Letters in which the beginnings of two words agree that may be forms of one word."""
@@ -232,8 +240,8 @@ def _things_named(low: str) -> Iterator[tuple[int, int]]:
 def runs_named(request: str, tool: str) -> int:
     """How many calls of a tool a request asks for by the number of what they do; 1 if it does not.
 
-    That is so where the number stands before a word of the tool's name (*12 pulses*: ``pump_pulse``), or
-    where it asks for one a call (*uno por llamada*).
+    That is so where the number stands before a word of the tool's name (*12 labels*: ``print_label``) or for
+    what is done at one stroke (*12 coups*), or where it asks for one a call (*uno por llamada*).
     """
     low = _ends(request).lower()
     things = list(_things_named(low))
@@ -241,7 +249,9 @@ def runs_named(request: str, tool: str) -> int:
         return 1
     if _ONE_BY_ONE.search(low) is not None:
         return max(number for number, _ in things)
-    stems = {word[:MIN_STEM] for word in _WORD.findall(_CAMEL.sub(r"_\1", tool).lower()) if len(word) >= MIN_STEM}
+    stems = _STROKES | {
+        word[:MIN_STEM] for word in _WORD.findall(_CAMEL.sub(r"_\1", tool).lower()) if len(word) >= MIN_STEM
+    }
     following = ((number, _WORD.findall(low[end : end + BEHIND_NUMBER])[:2]) for number, end in things)
     return max((number for number, words in following if any(w[:MIN_STEM] in stems for w in words)), default=1)
 

@@ -8,9 +8,6 @@ from loopaudit.core import regex
 from loopaudit.hindsight.calls.noise import remove_all
 from loopaudit.hindsight.calls.outputs import Held, equal, text_of
 
-LEAST_LINES: Final = 6
-"""Lines that make an answer a page and no mere acknowledgement."""
-
 MAX_PAGE: Final = 1 << 14
 """Longest page in characters of which noise is left out; longer ones are compared as they are."""
 
@@ -63,6 +60,6 @@ def _page_of(held: Held) -> Held | None:
     pictures = _PICTURE.findall(text)
     if pictures:
         return "\n".join(pictures)
-    if text.count("\n") + 1 < LEAST_LINES and _REFERENCE.search(text) is None:
+    if _REFERENCE.search(text) is None:
         return None
     return remove_all(text) if len(text) <= MAX_PAGE else text

@@ -17,6 +17,7 @@ _YES: Final = frozenset(
     """
     yes yeah yep yup y ok okay sure correct right confirm confirmed proceed absolutely definitely agreed approved
     ja jawohl genau klar einverstanden bestätigt oui si sí ouais sim certo claro vale confirmo confirmado d'accord
+    do hazlo adelante faça fallo avanti vas allez mach
     да так tak ano evet ja hai go ahead
     """.split()
 )
@@ -62,7 +63,7 @@ class Questions:
     def reply(self, text: str) -> None:
         """The next reply without calls."""
         text = text.rstrip()
-        if text[-1:] in ("?", "？"):
+        if "?" in text[-MAX_QUESTION:] or "？" in text[-MAX_QUESTION:]:
             self._before, self._last = self._last, Text(text)
         elif text:
             self._before = self._last = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 import msgspec
@@ -9,7 +10,7 @@ import msgspec
 from loopaudit.core.events import Call
 from loopaudit.core.regex import Phrase
 from loopaudit.hindsight.calls.noise import remove_all
-from loopaudit.hindsight.calls.outputs import Held, as_letters, text_of
+from loopaudit.hindsight.calls.outputs import Held, text_of
 
 LOOKED_AT: Final = 400
 """Characters or bytes at the beginning and at the end of a result in which its place is looked for."""
@@ -32,6 +33,10 @@ _WHOLE: Final = Phrase(
 """That more was put there than is shown."""
 
 
+LEAST: Final = 24
+"""Characters or bytes in which results begin alike that may show one preview."""
+
+
 class _Aside(msgspec.Struct):
     place: str
     preview: str
@@ -40,51 +45,59 @@ class _Aside(msgspec.Struct):
     again: int = 0
 
 
-def _may_be_aside(held: Held) -> bool:
-    """A quick look that decodes nothing."""
-    if isinstance(held, tuple) or len(held) > MAX_PREVIEW:
+def _begin_alike(one: Held, other: Held) -> bool:
+    """Whether two results may show the same preview: a quick look that decodes nothing."""
+    if isinstance(one, tuple) or isinstance(other, tuple) or abs(len(one) - len(other)) > LOOKED_AT:
         return False
-    ends = as_letters(held[:LOOKED_AT])
-    if len(held) > LOOKED_AT:
-        ends = f"{ends}\n{as_letters(held[-LOOKED_AT:])}"
-    return _PLACE.may_match(ends.lower())
+    return one[:LEAST] == other[:LEAST]
+
+
+def _aside(call: Call, held: Held, batch: int) -> _Aside | None:
+    """What a result says to be put aside; ``None`` where it does not."""
+    low = (text_of(held) or "").lower()
+    place = _PLACE.search(low[:LOOKED_AT]) or _PLACE.search(low[-LOOKED_AT:])
+    if place is None or _WHOLE.search(low) is None:
+        return None
+    where = place.group(1).rstrip(".")
+    return _Aside(where, remove_all(low.replace(where, "<place>")), batch, call.number)
 
 
 class PutAside:
     """The last result of one agent that was put aside. ``first`` is the call that had it first."""
 
-    __slots__ = ("_last", "first")
+    __slots__ = ("_before", "_held", "_last", "first")
 
     def __init__(self) -> None:
+        self._before: tuple[Call, Held, int] | None = None
+        """The last call with its result and response. It is looked into when the next result begins like it."""
         self._last: _Aside | None = None
+        self._held: Held = ""
         self.first = 0
 
     def clear(self) -> None:
         """A person asked for something new."""
-        self._last = None
+        self._before = self._last = None
 
-    def again(self, call: Call, held: Held, batch: int) -> int:
-        """How many calls in a row, of different responses, asked for what was put aside and got the same preview.
+    def again(self, call: Call, held: Held, batch: int, plain: Callable[[Held], Held]) -> int:
+        """How many calls, of different responses, asked for what was put aside and got the same preview.
 
-        The place is another one each time; but for that, and for noise, the answers are equal.
+        The place is another one each time; but for that, and for noise, the answers are equal. ``plain``
+        takes away what a harness puts behind every result.
         """
-        if not _may_be_aside(held):
-            return 0
-        text = text_of(held) or ""
-        low = text.lower()
-        if not _WHOLE.may_match(low):
-            return 0
-        find = _PLACE.pattern.search  # its words have been looked for
-        place = find(low[:LOOKED_AT]) or find(low[-LOOKED_AT:])
-        if place is None or _WHOLE.pattern.search(low) is None:
-            return 0
-        where = place.group(1).rstrip(".")
-        preview = remove_all(low.replace(where, "<place>"))
+        before = self._before
+        short = not isinstance(held, tuple) and LEAST <= len(held) <= MAX_PREVIEW
+        self._before = (call, held, batch) if short else None  # a longer one is no preview, and not held on to
         last = self._last
-        if last is None or last.preview != preview or last.place not in call.raw_arguments.lower():
-            self._last = _Aside(where, preview, batch, call.number)
+        if last is None or not _begin_alike(self._held, held):
+            if before is None or not _begin_alike(before[1], held):
+                return 0
+            last = _aside(before[0], plain(before[1]), before[2])
+        now = None if last is None else _aside(call, plain(held), batch)
+        if last is None or now is None:
             return 0
-        again = last.again + (last.batch != batch)
-        self._last = _Aside(where, preview, batch, last.number, again)
-        self.first = last.number
-        return again
+        self._last, self._held = now, held
+        if last.preview != now.preview or last.place not in call.raw_arguments.lower():
+            return 0
+        now.again = last.again + (last.batch != batch)
+        self.first = now.number = last.number
+        return now.again

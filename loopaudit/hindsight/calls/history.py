@@ -89,7 +89,7 @@ from loopaudit.hindsight.calls.requests import asks_for_patience, is_of_flakes, 
 from loopaudit.hindsight.calls.screens import Screens
 from loopaudit.hindsight.calls.shown import Shown
 from loopaudit.hindsight.calls.subject import Subject
-from loopaudit.hindsight.calls.waits import WAITING, Waits
+from loopaudit.hindsight.calls.waits import MAX_COMMAND, WAITING, Waits
 from loopaudit.hindsight.calls.wordings import (
     MAX_EVICTED,
     MAX_NOTICE,
@@ -636,7 +636,7 @@ class History:
 
     def _put_aside(self, entry: KnownCall) -> bool:
         """Whether what was put aside is asked for, and is put aside once more, at whatever place."""
-        self.constant = self._aside.again(self.subject.call, self._footers.plain(entry.held), entry.batch)
+        self.constant = self._aside.again(self.subject.call, entry.held, entry.batch, self._footers.plain)
         self.paging = self.constant > 0
         if self.paging:
             self.evidence = self._aside.first
@@ -854,6 +854,8 @@ class History:
         """Follow what commands of a shell look at: whether one waits again in other words, or for what is over."""
         subject = self.subject
         command = subject.command or ""
+        if len(command) > MAX_COMMAND:
+            return  # a script or a patch; to find out whether it waits would take long
         watched = self._waits
         number = subject.call.number
         failed = self.failed

@@ -17,7 +17,7 @@ MAX_ANSWER: Final = 300
 """Longest answer in characters or bytes of a wait that is compared with one in another spelling."""
 
 MAX_COMMAND: Final = 1000
-"""Longest command in characters whose marks are looked for."""
+"""Longest command in characters that is looked at."""
 
 MAX_ENDED: Final = 256
 """Marks of what has ended that are remembered."""
@@ -88,7 +88,8 @@ class Waits:
         if isinstance(held, tuple):
             return
         self._answers += 1
-        if _may_show_exit(held) and shows_exit(text_of(held) or ""):
+        tail = as_letters(held[-_TAIL:])
+        if ("xit" in tail or "XIT" in tail) and shows_exit(text_of(held) or ""):
             self._exits += 1
             # Some harnesses put an exit code behind the output of every command; that tells of no log that it ends.
             if RARE * self._exits <= self._answers and _looks(command):
@@ -137,9 +138,3 @@ def _same(before: _Look, now: _Look) -> bool:
 
 def _looks(command: str) -> bool:
     return effect_of_command(command).effect is EFFECT_LOOKS
-
-
-def _may_show_exit(held: str | bytes) -> bool:
-    """A quick look for an exit code at the end of an answer; decodes nothing."""
-    tail = as_letters(held[-_TAIL:])
-    return "xit" in tail or "XIT" in tail

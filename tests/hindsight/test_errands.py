@@ -142,6 +142,55 @@ def alternatives_after_changes() -> Session:
     return session
 
 
+FOUND = "src/client.ts:41:  retry: number;"
+
+
+def spelled(*commands: str, found: str = FOUND) -> Session:
+    return run(*(("bash", {"command": command}, found) for command in commands))
+
+
+@loop(by=6)
+def one_search_with_other_quotes() -> Session:
+    return spelled(
+        "grep -rn retry src",
+        "grep -rn 'retry' src",
+        'grep -nr "retry" ./src',
+        "grep -rn retry src/",
+        "grep -r -n retry src",
+        "grep -rn retry src 2>/dev/null",
+    )
+
+
+@loop(by=6)
+def one_search_that_is_cut_elsewhere() -> Session:
+    return spelled(*(f"cd /app && rg -n retry src | head -{n}" for n in (5, 10, 20, 40, 80, 160, 320)))
+
+
+@loop(by=6)
+def one_folder_with_other_options() -> Session:
+    return spelled(
+        "ls docs", "ls -1 docs", "ls docs/", "ls ./docs", "ls -1 ./docs | cat", "ls docs | sort", found="a.md\nb.md"
+    )
+
+
+@healthy
+def searches_for_other_words_with_one_result() -> Session:
+    return spelled(*(f"grep -rln {word} src" for word in ("retry", "budget", "tries", "limit", "queue", "lock")))
+
+
+@healthy
+def searches_after_each_edit() -> Session:
+    session = Session().user("Change them all.")
+    for n, options in enumerate(("-rn", "-nr", "-r -n", "-n -r", "-rnI", "-Irn")):
+        session.sh(f"grep {options} retry src", FOUND).edit(f"src/{n}.ts", "retry", "again")
+    return session
+
+
+@healthy
+def searches_that_find_nothing() -> Session:
+    return spelled("ls tmp", "ls ./tmp", "ls tmp/", "ls -1 tmp", found="")
+
+
 # -- an edit that is refused, and looks at its file ----------------------------------------
 
 

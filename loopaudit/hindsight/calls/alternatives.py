@@ -1,4 +1,8 @@
-"""Searches for one thing or another: in whatever order the alternatives stand, they find the same."""
+"""Searches that ask the same though they are spelled in another way.
+
+In whatever order alternatives stand, they find the same. What quotes, options and a cut behind a search change,
+only its result tells.
+"""
 
 from __future__ import annotations
 
@@ -36,6 +40,25 @@ def command_in_order(command: str) -> str:
     if "|" not in command or len(command) > MAX_LOOKED_AT or _SEARCHES.match(command) is None:
         return command
     return _QUOTED.sub(lambda quoted: f"{quoted[0][0]}{in_order(quoted[0][1:-1])}{quoted[0][-1]}", command)
+
+
+_LOOKS_AROUND: Final = regex.lazy(r"(?:cd \S+ ?(?:&&|;) ?)?(?:git grep|[ef]?grep|rg|ag|ack|find|fd|ls|tree)\b")
+_PROGRAMS: Final = ("cd ", "grep", "egrep", "fgrep", "git grep", "rg", "ag", "ack", "find", "fd", "ls", "tree")
+_CUT: Final = regex.lazy(
+    r"\s*(?:\d?>&?\s?(?:/dev/null|\d)|\|\s*(?:head|tail|cat|sort|less)\b[^|;&]*|(?:\|\||;)\s*(?:true|:))\s*\Z"
+)
+_WORD: Final = regex.lazy(r"[^\s'\"\\|]+")
+
+
+def words_of_search(command: str) -> str:
+    """The words of a command that searches or lists, without its options and what cuts its output; else nothing."""
+    if not command.startswith(_PROGRAMS) or len(command) > MAX_LOOKED_AT or _LOOKS_AROUND.match(command) is None:
+        return ""
+    before = ""
+    while before != command:
+        before, command = command, _CUT.sub("", command)
+    words = (word.removeprefix("./").rstrip("/") for word in _WORD.findall(command))
+    return "\0".join(sorted(word for word in words if word not in ("", ".") and not word.startswith("-")))
 
 
 def may_hold_alternatives(source: Any) -> bool:

@@ -25,6 +25,7 @@ from typing import Final, Literal
 from loopaudit.core import canonical
 from loopaudit.core.events import TOKEN_LIMIT, Call, Result
 from loopaudit.core.failure_words import says_failure
+from loopaudit.hindsight.calls.alternatives import words_of_search
 from loopaudit.hindsight.calls.answers import Answers, is_report, only_echoes_back, report_of, tells_all, without_echo
 from loopaudit.hindsight.calls.aside import PutAside
 from loopaudit.hindsight.calls.changes import Changes
@@ -77,6 +78,7 @@ from loopaudit.hindsight.calls.outputs import (
     appended_to,
     as_letters,
     differences,
+    digest_of,
     head_of,
     held_of,
     is_bracketed,
@@ -122,6 +124,9 @@ MAX_STEPS: Final = 20
 
 MAX_OF_FLAKES: Final = 40
 """Runs of one check that a request excuses which is about what fails only now and then."""
+
+MIN_FOUND: Final = 8
+"""Shortest result in characters or bytes of a search that two searches do not share by chance."""
 
 MAX_LOGS: Final = 64
 """Files of commands in the background that are remembered."""
@@ -190,10 +195,10 @@ class History:
     __slots__ = (
         "_answers", "_aside", "_choices", "_current", "_echoed", "_editing", "_erring", "_failing", "_footers",
         "_hits", "_kept", "_listings", "_logs", "_moved", "_moved_on", "_of_flakes", "_old", "_outcomes",
-        "_outputs", "_patient", "_refused", "_request", "_row", "_runs", "_screens", "_shown", "_stands", "_waits",
-        "_was", "_young", "asked_range", "changed", "changes", "choice", "constant", "epoch", "erring", "evidence",
-        "failed", "fruitless", "moves", "noise", "over", "paging", "redo", "rephrased", "returned", "seen", "sibling",
-        "still", "subject", "turn",
+        "_outputs", "_patient", "_refused", "_request", "_row", "_runs", "_screens", "_searches", "_shown", "_stands",
+        "_waits", "_was", "_young", "asked_range", "changed", "changes", "choice", "constant", "epoch", "erring",
+        "evidence", "failed", "fruitless", "moves", "noise", "over", "paging", "redo", "rephrased", "returned", "seen",
+        "sibling", "still", "subject", "turn",
     )  # fmt: skip
 
     def __init__(self, outputs: Outputs, natures: Natures) -> None:
@@ -213,6 +218,8 @@ class History:
         """The earlier result that stays the one to compare with, where the last one only pointed to it."""
         self._answers = Answers()
         self._outcomes = Answers()
+        self._searches = Answers()
+        """What searches in a shell have found, by their words."""
         self._choices = Answers()
         """What a person chose of the same options."""
         self._footers = Footers()
@@ -275,6 +282,7 @@ class History:
         self._failing.clear()
         self._erring.clear()
         self._answers.clear()
+        self._searches.clear()
         self._listings.clear()
         self._hits.clear()
         self._aside.clear()
@@ -458,6 +466,8 @@ class History:
                 place = paged_command(command or "")
                 if place and self._page(f"{subject.call.name}\0{place}", entry):
                     return FIRST
+                if command is not None and self._spelled_anew(command, entry):
+                    return FIRST
                 if command is not None and "&" in command and ">" in command and len(self._logs) < MAX_LOGS:
                     self._logs += logs_of(command)
                 self.changes.note(subject.call, command, nature, kind)
@@ -538,6 +548,22 @@ class History:
             again = self._hits.shown(tool, held, entry.last, entry.batch)
         self.constant = again or 0
         self.evidence = self._hits.first if again else 0
+
+    def _spelled_anew(self, command: str, entry: KnownCall) -> bool:
+        """Whether a search or a listing was made before in another spelling (quotes, options), with the same result."""
+        held = entry.held
+        asked = words_of_search(command) if isinstance(held, tuple) or len(held) >= MIN_FOUND else ""
+        if not asked or not kind_looks(self.subject):
+            return False
+        if not isinstance(held, tuple) and len(held) > MAX_MOVE:
+            held = digest_of(held)  # there are many searches
+        name = f"{self.subject.call.name}\0{asked}"
+        self.rephrased = self._repeats(name, held, entry, self._searches)
+        if self.rephrased and self.changes.since(self.evidence, None):
+            self._searches.forget(name)  # it may be the change that is looked for
+            self.rephrased = False
+            self.constant = self.evidence = 0
+        return self.rephrased
 
     def _echo(self, entry: KnownCall) -> None:
         """A command that prints its own words: behind another one it is there for nothing."""

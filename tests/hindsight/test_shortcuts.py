@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from loopaudit.core import canonical
 from loopaudit.core.canonical import call_key
 from loopaudit.core.events import SLICE, TEXT, VALUE, Batch, Call, Result, decode_text
-from loopaudit.hindsight.calls import noise, outputs, ranges, shell_ranges, wordings
+from loopaudit.hindsight.calls import answers, noise, outputs, ranges, shell_ranges, wordings
 from loopaudit.hindsight.calls.edits import _lines_of, edit_of, edited_paths, replaced_in
 from loopaudit.hindsight.calls.effects import Natures
 from loopaudit.hindsight.calls.failing import HEADER, Failing, behind_header, may_say_error, maybe_error
@@ -565,3 +565,17 @@ def test_patterns_in_lower_case_find_what_others_find_without_regard_to_case(tex
     for without_case, lower in ((ranges._CUT, ranges._CUT_LOW),):
         if text.isascii():
             assert (lower.search(text.lower()) is None) is (without_case.search(text) is None)
+
+
+labels = st.lists(
+    st.sampled_from(["Question", ": ", ":", " = ", "\n", "null", "None", '"', ", ", "}", "é", "_", "    ", "nullable"]),
+    max_size=10,
+).map("".join)
+
+
+@given(labels)
+@example("a: b\nc:")
+def test_answers_with_something_behind_a_label(text: str) -> None:
+    """What is seen at once to say something is what holds a letter or a digit when its labels are taken away."""
+    if answers._VALUE.search(text) is not None:
+        assert any(map(str.isalnum, answers._LABEL.sub("", text)))

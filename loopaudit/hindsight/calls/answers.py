@@ -39,19 +39,22 @@ _LABEL: Final = regex.lazy(
 )
 """A label with nothing behind it."""
 
+_VALUE: Final = regex.lazy(r"[^\W_][\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?[ \t]{0,4}(?!null|none)[^\W_]", re.IGNORECASE)
+"""A label with something behind it on its line, which stays. Most answers have one near their beginning."""
+
 
 def only_echoes_back(held: Held, arguments: Any) -> bool:
     """Whether an answer gives the question back, and nothing else but labels (``Question: … Answer:``)."""
     if isinstance(held, tuple) or len(held) > MAX_ECHO:
         return False
     end = held[-MAX_LABEL_END:]
-    if not (b":" in end if isinstance(end, bytes) else ":" in end):
+    if end.find(b":") < 0 if isinstance(end, bytes) else ":" not in end:
         return False  # as most do not; nothing need be decoded
     plain = without_echo(held, arguments)
     if plain is held or not isinstance(plain, str):
         return False
-    rest = _LABEL.sub("", plain.replace("<argument>", ""))
-    return not any(map(str.isalnum, rest))
+    rest = plain.replace("<argument>", "")
+    return _VALUE.search(rest) is None and not any(map(str.isalnum, _LABEL.sub("", rest)))
 
 
 MAX_LABEL_END: Final = 24

@@ -13,7 +13,7 @@ from typing import Final
 
 from loopaudit.core import regex
 from loopaudit.core.regex import Phrase
-from loopaudit.hindsight.calls.outputs import MAX_TEXT, Held, differences, text_of
+from loopaudit.hindsight.calls.outputs import BLOCK, MAX_TEXT, Held, differences, text_of
 from loopaudit.hindsight.calls.wordings import is_notice
 
 FOOTER: Final = ("footer",)
@@ -41,6 +41,9 @@ _RAW_SIGNS: Final = (*(sign.encode() for sign in _SIGNS), b"\\u2")
 
 _HEADING_SIGNS: Final = frozenset((b"[", b"(", b"<", b"-", b"{"))
 """What a result as JSON bytes begins with, behind its quote, that may have a heading; a list of blocks as well."""
+
+_BLOCK_SIGNS: Final = _HEADING_SIGNS | {b" ", b"\\", b"\xe2"}
+"""The same for the first text of a usual list of blocks; with what may be white space or another sign."""
 
 _COST: Final = Phrase(
     "context|ctx|token|$|\u20ac|\u00a3|spent|budget|cost|left|remaining",
@@ -104,7 +107,11 @@ def may_have_footer(held: Held) -> bool:
         return False
     if held[at - 2 : at] == b"\\n" or held[at - 5 : at] == b"\\n---":
         return True
-    return held[at + 2 : at + 6].lstrip().startswith(_RAW_SIGNS) or held[1:2] in _HEADING_SIGNS
+    if held[at + 2 : at + 6].lstrip().startswith(_RAW_SIGNS):
+        return True
+    if held.startswith(BLOCK):
+        return held[len(BLOCK) : len(BLOCK) + 1] in _BLOCK_SIGNS
+    return held[1:2] in _HEADING_SIGNS
 
 
 def without_block(text: str) -> str:

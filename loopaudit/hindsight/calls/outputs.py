@@ -32,7 +32,7 @@ MAX_OLDER: Final = 4
 OVERHEAD: Final = 256
 """What a kept result costs beside its text; bounds the number of short ones."""
 
-_BLOCK: Final = b'[{"type":"text","text":"'
+BLOCK: Final = b'[{"type":"text","text":"'
 """How a list of content blocks begins that most recordings hold."""
 
 Held = str | bytes | tuple[bool, int, int]
@@ -143,9 +143,9 @@ def head_of(source: str | bytes) -> str:
     end = source.rfind(b" ", 1, 1000)  # a blank is part of no escape and of no other character
     if source[:1] == b'"' and end > 0:
         return decode_text(source[:end] + b'"')
-    if source.startswith(_BLOCK) and end > len(_BLOCK):
+    if source.startswith(BLOCK) and end > len(BLOCK):
         try:
-            return str(orjson.loads(source[len(_BLOCK) - 1 : end] + b'"'))
+            return str(orjson.loads(source[len(BLOCK) - 1 : end] + b'"'))
         except ValueError:
             pass  # the text of the first block ends before that
     return decode_text(source)

@@ -259,6 +259,16 @@ class Emitter:
         self.time = time
         self.agent = agent
 
+    def _place(
+        self, agent: str | None, line: int | None, at: str | float | None
+    ) -> tuple[str, int, str | float | None]:
+        """Where something stands: as given, else as the record says that was begun last."""
+        return (
+            self.agent if agent is None else agent,
+            self.line if line is None else line,
+            self.time if at is None else at,
+        )
+
     def turn(
         self,
         text: str,
@@ -273,12 +283,7 @@ class Emitter:
 
         One that ``is_own`` is no copy, however often its text was typed before.
         """
-        if agent is None:
-            agent = self.agent
-        if line is None:
-            line = self.line
-        if at is None:
-            at = self.time
+        agent, line, at = self._place(agent, line, at)
         stream = self._agent(agent)
         if id is not None:
             if self._ids.get(("turn", id)):
@@ -326,12 +331,7 @@ class Emitter:
         model: str | None = None,
     ) -> None:
         """Prose of the assistant. With a ``key`` it joins that response's batch."""
-        if agent is None:
-            agent = self.agent
-        if line is None:
-            line = self.line
-        if at is None:
-            at = self.time
+        agent, line, at = self._place(agent, line, at)
         stream = self._agents.get(agent) or self._agent(agent)
         if at is not None and at != self._last:
             self._time(at)
@@ -394,6 +394,7 @@ class Emitter:
             if isinstance(arguments, bytes) and arguments[:1] != b'"'
             else of_arguments(name, arguments)
         )
+        # As :meth:`_place` does, without a call of it.
         if agent is None:
             agent = self.agent
         if line is None:
@@ -465,6 +466,7 @@ class Emitter:
         left out, a failure's output is its error text. ``apart`` says that an empty ``error`` was
         recorded as such. Returns the call, or ``None`` for an orphan or a repeated result.
         """
+        # As :meth:`_place` does, without a call of it.
         if agent is None:
             agent = self.agent
         if line is None:
@@ -584,12 +586,7 @@ class Emitter:
         at: str | float | None = None,
     ) -> None:
         """A compaction, a resumption, an interruption, or the recorded end of the run."""
-        if agent is None:
-            agent = self.agent
-        if line is None:
-            line = self.line
-        if at is None:
-            at = self.time
+        agent, line, at = self._place(agent, line, at)
         stream = self._agent(agent)
         self._settle(stream, keep=True)
         self._close(stream)

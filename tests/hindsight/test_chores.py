@@ -462,6 +462,12 @@ def workers_for_different_files() -> Session:
 
 
 @healthy
+def one_form_for_many_packages() -> Session:
+    tasks = (f"Write the README of package {name}" for name in "abcdefghij")
+    return run(*(("spawn_agent", {"task": task}, "Created README.md with three sections.") for task in tasks))
+
+
+@healthy
 def vendors_of_whom_most_have_nothing() -> Session:
     names = ["Acme", "Bolt", "Corvo", "Dita", "Elan", "Fina"]
     return run(
@@ -516,6 +522,15 @@ def one_answer_in_words_of_ones_own() -> Session:
 def answers_that_fit_any_question() -> Session:
     asked = (("ask_user", {"question": f"Which {item}?"}, "I do not know") for item in "abcdefghi")
     return run(*asked)
+
+
+@healthy
+def a_question_after_each_card() -> Session:
+    story = Session().user("Let us learn.")
+    for n in range(9):
+        story.call("get_card", {"number": n}, f"card {n}")
+        story.call("ask_user", {"question": "Ready?", "options": ["Turn the card", "Finish"]}, "Turn the card")
+    return story
 
 
 @healthy

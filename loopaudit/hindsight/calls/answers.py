@@ -75,6 +75,27 @@ def is_report(source: str | bytes) -> bool:
     return len(head_of(source).split()) >= LEAST_REPORT
 
 
+_WORD: Final = regex.lazy(r"[^\W\u3040-\u9fff]+|[\u3040-\u9fff]")
+
+MAX_BRIEF: Final = 2048
+"""Characters of a text of a brief of which the words are looked at."""
+
+FORM_WORDS: Final = 2
+"""Words in which two briefs differ at most that are one form, filled in for two things."""
+
+
+def brief_words(arguments: Any) -> frozenset[str]:
+    """The different words of the texts with which work is given away."""
+    texts = arguments.values() if isinstance(arguments, Mapping) else (arguments,)
+    found = (_WORD.findall(text[:MAX_BRIEF].lower()) for text in texts if isinstance(text, str))
+    return frozenset(word for words in found for word in words)
+
+
+def is_one_form(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether two briefs are one form for two things (*the README of a*, *of b*), and so give other work."""
+    return one != other and max(len(one - other), len(other - one)) <= FORM_WORDS
+
+
 def report_of(held: Held) -> tuple[str, bool]:
     """A report without times and ids, and whether it names what was made: a file or an address. Empty if it is none."""
     text = text_of(held) or ""

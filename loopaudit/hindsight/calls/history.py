@@ -26,7 +26,16 @@ from loopaudit.core import canonical
 from loopaudit.core.events import TOKEN_LIMIT, Call, Result
 from loopaudit.core.failure_words import says_failure
 from loopaudit.hindsight.calls.alternatives import words_of_search
-from loopaudit.hindsight.calls.answers import Answers, is_report, only_echoes_back, report_of, tells_all, without_echo
+from loopaudit.hindsight.calls.answers import (
+    Answers,
+    brief_words,
+    is_one_form,
+    is_report,
+    only_echoes_back,
+    report_of,
+    tells_all,
+    without_echo,
+)
 from loopaudit.hindsight.calls.aside import PutAside
 from loopaudit.hindsight.calls.changes import Changes
 from loopaudit.hindsight.calls.choices import chosen_of, offers, options_of, own_answer
@@ -193,12 +202,12 @@ class History:
     """
 
     __slots__ = (
-        "_answers", "_aside", "_choices", "_current", "_echoed", "_editing", "_erring", "_failing", "_footers",
-        "_hits", "_kept", "_listings", "_logs", "_moved", "_moved_on", "_of_flakes", "_old", "_outcomes",
-        "_outputs", "_patient", "_refused", "_request", "_row", "_runs", "_screens", "_searches", "_shown", "_stands",
-        "_waits", "_was", "_young", "asked_range", "changed", "changes", "choice", "constant", "epoch", "erring",
-        "evidence", "failed", "fruitless", "moves", "noise", "over", "paging", "redo", "rephrased", "returned", "seen",
-        "sibling", "still", "subject", "turn",
+        "_answers", "_aside", "_brief", "_choices", "_current", "_echoed", "_editing", "_erring", "_failing",
+        "_footers", "_hits", "_kept", "_listings", "_logs", "_moved", "_moved_on", "_of_flakes", "_old",
+        "_outcomes", "_outputs", "_patient", "_refused", "_request", "_row", "_runs", "_screens", "_searches",
+        "_shown", "_stands", "_waits", "_was", "_young", "asked_range", "changed", "changes", "choice", "constant",
+        "epoch", "erring", "evidence", "failed", "fruitless", "moves", "noise", "over", "paging", "redo",
+        "rephrased", "returned", "seen", "sibling", "still", "subject", "turn",
     )  # fmt: skip
 
     def __init__(self, outputs: Outputs, natures: Natures) -> None:
@@ -223,6 +232,8 @@ class History:
         self._choices = Answers()
         """What a person chose of the same options."""
         self._footers = Footers()
+        self._brief: tuple[str, frozenset[str]] = ("", frozenset())
+        """The last tool by which work was given away, and the words of the brief."""
         self._refused = 0
         """The last result that was handed in in vain, or at least not as the last call."""
         self._aside = PutAside()
@@ -529,8 +540,11 @@ class History:
 
     def _reported_again(self, entry: KnownCall) -> bool:
         """Whether work that was given away in other words ended in the report of the last one."""
-        report, made = report_of(self._footers.plain(entry.held))
         call = self.subject.call
+        before, self._brief = self._brief, (call.name, brief_words(self.subject.arguments()))
+        if before[0] == call.name and is_one_form(before[1], self._brief[1]):
+            return False  # the work is another, whatever is reported
+        report, made = report_of(self._footers.plain(entry.held))
         again = bool(report) and self._repeats(
             f"\0report {call.name} {to_whom(self.subject.arguments())}", report, entry
         )

@@ -226,6 +226,8 @@ class Tracker:
         if found == CallClass.RE_EDIT and history.failed and not stretch.strong:
             # Sending an applied edit again once is an honest mistake.
             strong = False
+        if history.choice and stretch.gap:
+            strong = False  # the question may be about what has been seen since
         sibling = history.sibling or member.batch == batch.index
         member.batch = batch.index
         if strong and stretch.strong and not member.strong and not sibling and is_stray(stretch):

@@ -43,6 +43,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Annotated
 
 from loopaudit.core.events import Batch, Call, Turn
@@ -64,6 +65,12 @@ class AtomcodeParams(Params):
     ] = "create_file,edit_file,search_replace,write_file"
 
 
+@lru_cache(maxsize=16)
+def _names(listed: str) -> frozenset[str]:
+    """The names in a list with commas; the same for each agent of each transcript."""
+    return frozenset(name.strip() for name in listed.split(","))
+
+
 class AtomcodeGuard(Guard):
     """The window of executed calls. ``_counts`` mirrors it, so that most calls are one look-up."""
 
@@ -71,7 +78,7 @@ class AtomcodeGuard(Guard):
         self._soft = params.threshold - 1
         self._hard = params.hard_threshold - 1
         self._size = params.window
-        self._edits = frozenset(name.strip() for name in params.state_changing_tools.split(","))
+        self._edits = _names(params.state_changing_tools)
         self._tool = context.tool
         self._enforced = context.enforced
         self._window: deque[Call] = deque()

@@ -147,6 +147,8 @@ class ZagensGuard(Guard):
                 self._succeeded(call)
                 return NOTHING
             attempts = [count]
+        elif not calls:
+            return NOTHING
         else:
             attempts = [attempt(call.key if call.is_json else _without(call)) for call in calls]
         decisions: list[Decision] = []

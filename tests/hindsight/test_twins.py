@@ -442,7 +442,46 @@ IN_TURNS: list[Any] = [
 EDITS = [*REFUSALS, *IN_TURNS]
 
 
-@pytest.mark.parametrize(("run", "kind"), [*EDITS, *ERRORS, *ASIDE, *LISTINGS, *WAITS, *FLAKES, *NOTHING])
+MORE_LISTINGS: list[Any] = [
+    pytest.param(
+        asked(
+            "graphql",
+            "variables",
+            [{"after": f"c{n}"} for n in range(7)],
+            *(
+                json.dumps({"data": {"issues": {"nodes": rows(0), "pageInfo": {"endCursor": f"c{n}"}}}})
+                for n in range(7)
+            ),
+        ),
+        "constant_answer",
+        id="a cursor among variables",
+    ),
+    pytest.param(
+        asked("orders", "pageIndex", range(1, 8), *(f"Page {n} of 20:\n{json.dumps(rows(0))}" for n in range(1, 8))),
+        "constant_answer",
+        id="rows below a heading",
+    ),
+    pytest.param(
+        asked("orders", "page", range(1, 8), *(json.dumps({"page": n, "orders": rows(0, 1)}) for n in range(1, 8))),
+        "constant_answer",
+        id="one row a page",
+    ),
+    pytest.param(
+        asked("readings", "page", range(1, 8), *(json.dumps({"page": n, "values": [0, 0, 1]}) for n in range(1, 8))),
+        "",
+        id="values that are no ids",
+    ),
+    pytest.param(
+        asked("orders", "page", range(1, 8), *(json.dumps({"page": n, "orders": rows(n, 1)}) for n in range(1, 8))),
+        "",
+        id="another row on each page",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("run", "kind"), [*EDITS, *ERRORS, *ASIDE, *LISTINGS, *WAITS, *FLAKES, *NOTHING, *MORE_LISTINGS]
+)
 def test_twins(run: Session, kind: str) -> None:
     assert loops(run) == ([kind] if kind else [])
 

@@ -388,7 +388,8 @@ _PAGES: Final = words(
     next_token nextToken next_cursor nextCursor start_index startIndex marker continuation next_page nextPage
     next_page_token nextPageToken page_cursor pageCursor scroll_id scrollId last_id lastId start_after startAfter
     starting_after after_id afterId before_id ending_before search_after continuation_token continuationToken
-    resume_token resumeToken bookmark position
+    resume_token resumeToken bookmark position page_index pageIndex page_num pageNum pageNo start_cursor startCursor
+    end_cursor endCursor from_id since_id max_id pagina página seite
     """
 )
 
@@ -413,7 +414,7 @@ def paged(arguments: Any, *, looks: bool = False) -> dict[str, Any] | None:
     """What a paging call asks for but for its place in the sequence, or ``None`` where nothing names a place.
 
     Of a tool that only ``looks`` an argument that tells how much or how deep is one, too. The place may
-    stand in an address.
+    stand in an address, or in an object that is an argument (``variables``, ``pagination``).
     """
     if not isinstance(arguments, dict):
         return None
@@ -421,10 +422,12 @@ def paged(arguments: Any, *, looks: bool = False) -> dict[str, Any] | None:
         left_out = _PAGES | _EXTENTS if looks else _PAGES
         return {name: value for name, value in arguments.items() if name not in left_out}
     for name, value in arguments.items():
-        if isinstance(value, str) and "=" in value and "://" in value:
+        if isinstance(value, str) and "=" in value and ("?" in value or "&" in value) and len(value) <= MAX_PAGING:
             without, times = _PAGE_OF_ADDRESS.subn(r"\1", value)
             if times:
                 return arguments | {name: without}
+        elif isinstance(value, dict) and not _PAGES.isdisjoint(value):
+            return arguments | {name: {key: inner for key, inner in value.items() if key not in _PAGES}}
     return None
 
 
@@ -441,7 +444,7 @@ def paged_command(command: str) -> str:
 
 
 MAX_PAGING: Final = 1000
-"""Longest command in characters that may ask for a page."""
+"""Longest command or address in characters that may ask for a page."""
 
 _HOST: Final = regex.lazy(r"[a-z][a-z0-9+.-]{0,20}://([^/?#\s]{1,200})", re.IGNORECASE)
 

@@ -31,6 +31,9 @@ LEAST_LINES: Final = 3
 MAX_TAIL: Final = 200
 """Longest text behind a JSON document in characters that is a remark of the harness."""
 
+MAX_HEADING: Final = 120
+"""Longest line in characters before a JSON document that tells which page it is."""
+
 MAX_REST: Final = 2000
 """Longest JSON of all but the rows in characters from which noise is removed."""
 
@@ -88,9 +91,12 @@ def _without(value: Any, rows: list[Any], depth: int = 0) -> Any:
 
 
 def _document(text: str) -> Any:
-    """The JSON document that a text is, but for a short remark behind it; ``None`` where it is none."""
+    """The JSON document that a text is, but for a heading and a short remark behind it; ``None`` where it is none."""
     if text[:1] not in "{[":
-        return None
+        heading, _, behind = text[: MAX_HEADING + 2].partition("\n")
+        if not behind or behind[:1] not in "{[" or _HEADING.match(heading) is None:
+            return None
+        text = text[len(heading) + 1 :]
     try:
         return orjson.loads(text)
     except ValueError:
@@ -100,6 +106,19 @@ def _document(text: str) -> Any:
     except (ValueError, RecursionError):
         return None
     return value if len(text) - end <= MAX_TAIL else None
+
+
+_NAMING: Final = frozenset({"id", "key", "uuid", "number", "no", "name", "title", "url", "sku", "code", "ref"})
+"""Members by which rows are distinguished from all others."""
+
+
+def _distinct(rows: list[Any]) -> bool:
+    """Whether the rows of a listing are such that they can be known again: objects, texts or several ids."""
+    if len(rows) == 1:
+        return isinstance(rows[0], dict) and not _NAMING.isdisjoint(rows[0])
+    if all(type(row) is int for row in rows):
+        return len(rows) >= LEAST_LINES
+    return len(rows) > 1 and not any(isinstance(row, (int, float)) or row is None for row in rows)
 
 
 def rows_of(text: str) -> frozenset[int] | None:
@@ -118,7 +137,7 @@ def rows_of(text: str) -> frozenset[int] | None:
         count, found = len(lines), lines
     else:
         rows = _longest(value)
-        if rows is None or len(rows) < 2 or any(isinstance(row, (int, float)) or row is None for row in rows):
+        if rows is None or not _distinct(rows):
             return None
         count = len(rows)
         try:

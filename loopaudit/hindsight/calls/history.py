@@ -198,7 +198,8 @@ class History:
     ``moves`` means that the answer of a repeated look has moved by itself
     since the last request. ``over`` means that the call waits for what was seen to have ended.
     ``seen`` is the last look at a screen that showed another one.
-    ``subject`` is the call itself.
+    ``choice`` means that a person was asked what they have answered, and answered the same; ``still`` that a
+    click or the like has left the screen as it was. ``subject`` is the call itself.
     """
 
     __slots__ = (

@@ -499,6 +499,45 @@ def a_question_that_is_answered_in_the_end() -> Session:
     return asking("ask_docs", "question", ["No article matches."] * 4 + ["SSO for guests: see page 4."], ASKED[:5])
 
 
+# -- step by step until something is met ---------------------------------------------------
+
+
+def lowered(request: str, *, laps: int = 24) -> Session:
+    jog: Made = ("arm_jog", {"axis": "z", "mm": -0.1}, "ok")
+    look: Made = ("read_force", {}, '{"N": 0.0}')
+    return run(*[jog, look] * laps, request=request)
+
+
+@healthy
+def so_much_per_step() -> Session:
+    return lowered("Touch the plate: lower by 0.1 mm per step, stop at 0.5 N.")
+
+
+@healthy
+def so_much_at_a_time() -> Session:
+    return lowered("Go down 0.1 mm at a time until the force reads 0.5 N")
+
+
+@healthy
+def in_steps_of_so_much() -> Session:
+    return lowered("Lower the probe in steps of 0.1 mm, and stop when it touches")
+
+
+@loop(by=7)
+def steps_that_end_nowhere() -> Session:
+    return lowered("Lower the probe by 0.1 mm.")
+
+
+@loop(by=7)
+def steps_of_a_plan() -> Session:
+    return lowered("Go step by step, and look at the force until you know it.")
+
+
+@loop(by=7)
+def a_number_of_something_else() -> Session:
+    return lowered("Put 2 plates on the table, then see until when the shop is open.")
+
+
 @pytest.mark.parametrize(("story", "by"), LOOPS)
 def test_it_is_a_loop_that_is_known_in_time(story: Story, by: int) -> None:
     session = story()

@@ -12,7 +12,6 @@ from tests.hindsight.test_cases import judged
 DISAGREE: Final = {
     "l37-docker-build-against-a-gone-mirror.jsonl": "one package is missing; flags and output of each build differ",
     "l62-a-new-script-each-time.jsonl": "ever new scripts; that all of them miss one module is not compared",
-    "h25-lowers-a-probe-by-tenths.jsonl": "the arm moves, but arguments and answers are equal nineteen times",
 }
 """Stories of which hindsight says another thing than the label, and why that is left."""
 

@@ -274,12 +274,18 @@ def an_oracle_with_empty_answers() -> Session:
 
 @loop
 def a_search_that_only_names_its_query() -> Session:
-    return run(*(("find_notes", {"query": q}, f"Query: {q}\nResult: none") for q in SUMS))
+    return run(*(("find_notes", {"query": q}, f"Query: {q}\nResult: none") for q in [*SUMS, "floor", "waste"]))
 
 
 @healthy
 def a_calculator_that_answers() -> Session:
     return run(*(("Calculator", {"question": q}, f"Question: {q}\nAnswer: {n}") for n, q in enumerate(SUMS)))
+
+
+@healthy
+def settings_that_are_not_set() -> Session:
+    names = ["theme", "language", "timeout", "editor", "shell", "proxy", "region"]
+    return run(*(("get_setting", {"key": name}, f'{{"key": "{name}", "value": null}}') for name in names))
 
 
 @healthy
@@ -416,6 +422,12 @@ def one_person_is_called_with_ever_other_messages() -> Session:
 def tickets_for_one_hand_over() -> Session:
     answers = enumerate(REASONS * 2)
     return run(*(("hand_off", {"reason": why * 3}, f"Ticket T-{n} was created for the team.") for n, why in answers))
+
+
+@healthy
+def issues_that_are_escalated_one_by_one() -> Session:
+    issues = ["Disk full on db1", "Fan broken in rack 4", "Certificate expired", "Login slow", "Mail bounced"]
+    return run(*(("escalate_to_human", {"message": issue}, "Escalated.") for issue in issues))
 
 
 @healthy

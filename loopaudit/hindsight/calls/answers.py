@@ -11,6 +11,7 @@ import msgspec
 
 from loopaudit.core import regex
 from loopaudit.core.regex import Phrase
+from loopaudit.hindsight.calls.effects import WORDINGS
 from loopaudit.hindsight.calls.noise import remove_all
 from loopaudit.hindsight.calls.outputs import Held, differences, digest_of, equal, head_of, text_of
 
@@ -50,7 +51,11 @@ def only_echoes_back(held: Held, arguments: Any) -> bool:
     end = held[-MAX_LABEL_END:]
     if end.find(b":") < 0 if isinstance(end, bytes) else ":" not in end:
         return False  # as most do not; nothing need be decoded
-    plain = without_echo(held, arguments)
+    # A key or a name whose value is not set is looked up in the same words.
+    asked = (
+        {name: value for name, value in arguments.items() if name in WORDINGS} if isinstance(arguments, dict) else {}
+    )
+    plain = without_echo(held, asked)
     if plain is held or not isinstance(plain, str):
         return False
     rest = plain.replace("<argument>", "")

@@ -90,6 +90,9 @@ _HANDS_OVER: Final = words(
 _HANDS: Final = words("handoff handoffs handover handovers escalate escalation")
 """Words in the names of tools that hand the whole conversation over."""
 
+_EACH: Final = words("escalate escalation")
+"""Words for what is handed over one issue at a time, so that the message tells which."""
+
 _ASKED: Final = words("user human person customer operator owner")
 _PERSONS: Final = words("user human person customer operator owner staff support team supervisor manager")
 
@@ -181,9 +184,7 @@ REASONS: Final = LABELS | words(
 )
 """Arguments of a tool that hands over that only tell why."""
 
-MESSAGES: Final = REASONS | words(
-    "message text content details description context issue problem query question topic subject mensaje nachricht"
-)
+MESSAGES: Final = REASONS | words("message text mensaje nachricht")
 """The same of one that hands over to a person, who reads the conversation."""
 
 THOUGHT_LABELS: Final = LABELS | words(
@@ -288,7 +289,8 @@ def nature_of(name: str, given: Kind | None = None) -> Nature:
     hands = bool(found & _HANDS) or found >= {"hand", "over"} or found >= {"hand", "off"}
     hands = hands or name.lower().startswith(("transfer_to_", "transferto"))
     gives = hands or bool(found & _HANDS_OVER)
-    labels = LABELS if not hands else REASONS if found.isdisjoint(_PERSONS) else MESSAGES
+    to_person = not found.isdisjoint(_PERSONS) and found.isdisjoint(_EACH)
+    labels = LABELS if not hands else MESSAGES if to_person else REASONS
     if found & _CHANGES:
         return Nature(kind, EFFECT_CHANGES, False, False, False, False, False, delegates=gives, labels=labels)
     if found & _LOOKS:
@@ -360,6 +362,14 @@ WORDINGS: Final = words(
     """
 )
 """Arguments that hold a question in words of one's own."""
+
+
+_SEEKS: Final = words("search find query lookup grep recall retrieve searcher retriever finder memory")
+
+
+def seeks(name: str) -> bool:
+    """Whether a tool looks for what may not be there, so that nothing found is an answer."""
+    return not _SEEKS.isdisjoint(_words_of(name))
 
 
 def worded(arguments: Any) -> bool:

@@ -60,6 +60,7 @@ from loopaudit.hindsight.calls.effects import (
     paged,
     paged_command,
     question_of,
+    seeks,
     sees_gui,
     shows_stuck,
     to_whom,
@@ -454,7 +455,7 @@ class History:
         if nature.informs:
             if only_echoes_back(entry.held, subject.arguments()):
                 self._repeats(f"\0echo {subject.call.name}", "<argument>", entry)
-                self.erring = self.constant > 0
+                self.erring = self.constant > 0 and not seeks(subject.call.name)
                 return FIRST
             if nature.rewordable and not self.paging and worded(subject.arguments()):
                 answer = without_echo(self._footers.plain(entry.held), subject.arguments())

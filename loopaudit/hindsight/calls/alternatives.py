@@ -14,12 +14,22 @@ from loopaudit.core import regex
 MAX_LOOKED_AT: Final = 1000
 """Longest command or pattern in characters whose alternatives are put in order."""
 
-_SEARCHES: Final = regex.lazy(r"(?:\S+=\S+ |cd \S+ ?(?:&&|;) ?)?(?:git grep|[ef]?grep|rg|ag|ack)\b")
 _QUOTED: Final = regex.lazy(r"'[^'\n]*'|\"[^\"\n]*\"")
 _SPLIT: Final = regex.lazy(r"\\\||\||(?<=\s)OR(?=\s)")
 
 PATTERNS: Final = frozenset({"pattern", "regex", "query", "q", "search", "search_query", "search_term", "text"})
 """Arguments of searching tools that may hold alternatives."""
+
+
+_GREPS: Final = frozenset("grep egrep fgrep rg ag ack".split())
+_PROGRAMS: Final = _GREPS | frozenset("find fd ls tree".split())
+_CUTS: Final = frozenset("head tail cat sort less true :".split())
+"""Programs behind a search that show less of what it finds, or the same."""
+
+_DISCARDS: Final = frozenset({"", ".", "2>/dev/null", "2>&1", "2>", "/dev/null"})
+"""Words that ask for nothing."""
+
+_QUOTES: Final = str.maketrans("'\"\\", "   ")
 
 
 def in_order(pattern: str) -> str:
@@ -37,28 +47,32 @@ def in_order(pattern: str) -> str:
 
 def command_in_order(command: str) -> str:
     """The command of a search with the alternatives of what it looks for in alphabetical order."""
-    if "|" not in command or len(command) > MAX_LOOKED_AT or _SEARCHES.match(command) is None:
+    if "|" not in command or _program_of(command) not in _GREPS:
         return command
     return _QUOTED.sub(lambda quoted: f"{quoted[0][0]}{in_order(quoted[0][1:-1])}{quoted[0][-1]}", command)
 
 
-_LOOKS_AROUND: Final = regex.lazy(r"(?:cd \S+ ?(?:&&|;) ?)?(?:git grep|[ef]?grep|rg|ag|ack|find|fd|ls|tree)\b")
-_PROGRAMS: Final = ("cd ", "grep", "egrep", "fgrep", "git grep", "rg", "ag", "ack", "find", "fd", "ls", "tree")
-_CUT: Final = regex.lazy(
-    r"\s*(?:\d?>&?\s?(?:/dev/null|\d)|\|\s*(?:head|tail|cat|sort|less)\b[^|;&]*|(?:\|\||;)\s*(?:true|:))\s*\Z"
-)
-_WORD: Final = regex.lazy(r"[^\s'\"\\|]+")
+def _program_of(command: str) -> str:
+    """The searching program that a command of a fair length begins with, in whatever folder; empty for any other.
+
+    No pattern is used: it is asked of every new command.
+    """
+    if len(command) > MAX_LOOKED_AT:
+        return ""
+    begins = (command.partition("&&")[2] if command.startswith("cd ") else command)[:16].split()
+    program = "" if not begins else "grep" if begins[:2] == ["git", "grep"] else begins[0]
+    return program if program in _PROGRAMS else ""
 
 
 def words_of_search(command: str) -> str:
     """The words of a command that searches or lists, without its options and what cuts its output; else nothing."""
-    if not command.startswith(_PROGRAMS) or len(command) > MAX_LOOKED_AT or _LOOKS_AROUND.match(command) is None:
+    if not _program_of(command):
         return ""
-    before = ""
-    while before != command:
-        before, command = command, _CUT.sub("", command)
-    words = (word.removeprefix("./").rstrip("/") for word in _WORD.findall(command))
-    return "\0".join(sorted(word for word in words if word not in ("", ".") and not word.startswith("-")))
+    parts = command.split("|")
+    while len(parts) > 1 and (not (last := parts[-1].split()) or last[0] in _CUTS):
+        parts.pop()
+    words = (word.removeprefix("./").rstrip("/") for word in " ".join(parts).translate(_QUOTES).split())
+    return "\0".join(sorted(word for word in words if word not in _DISCARDS and not word.startswith("-")))
 
 
 def may_hold_alternatives(source: Any) -> bool:

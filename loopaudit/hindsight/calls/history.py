@@ -569,13 +569,13 @@ class History:
         """Whether a search or a listing was made before in another spelling (quotes, options), with the same result."""
         held = entry.held
         asked = words_of_search(command) if isinstance(held, tuple) or len(held) >= MIN_FOUND else ""
-        if not asked or not kind_looks(self.subject):
+        if not asked:
             return False
         if not isinstance(held, tuple) and len(held) > MAX_MOVE:
             held = digest_of(held)  # there are many searches
         name = f"{self.subject.call.name}\0{asked}"
         self.rephrased = self._repeats(name, held, entry, self._searches)
-        if self.rephrased and self.changes.since(self.evidence, None):
+        if self.rephrased and (not kind_looks(self.subject) or self.changes.since(self.evidence, None)):
             self._searches.forget(name)  # it may be the change that is looked for
             self.rephrased = False
             self.constant = self.evidence = 0

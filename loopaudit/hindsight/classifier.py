@@ -20,6 +20,7 @@ from loopaudit.hindsight.calls.effects import Natures, nature_of
 from loopaudit.hindsight.calls.history import History
 from loopaudit.hindsight.calls.outputs import Outputs
 from loopaudit.hindsight.calls.requests import asks_to_go_on, is_guard_notice, urges_on
+from loopaudit.hindsight.episodes.plans import Plans
 from loopaudit.hindsight.episodes.questions import Questions
 from loopaudit.hindsight.episodes.tracker import Tracker
 from loopaudit.hindsight.episodes.verdict import Stretch, StretchVerdict, due, verdict
@@ -27,6 +28,9 @@ from loopaudit.hindsight.words import RECHECK, CallClass
 
 MAX_EPISODES_KEPT: Final = 64
 """Closed episodes that a classifier by itself holds on to."""
+
+PLAN_REWRITE: Final = "plan_rewrite"
+"""The kind of loop that a plan is which is rewritten without work."""
 
 MAX_MESSAGE: Final = 1024
 """Characters of a message by which the same one is known when it comes again."""
@@ -84,16 +88,29 @@ class Classifier:
     last 2,048 distinct calls, 1 MiB of results.
     """
 
-    __slots__ = ("_due", "_found", "_message", "_outcome", "_outcome_of", "history", "questions", "tracker")
+    __slots__ = (
+        "_due", "_found", "_keeps_plans", "_message", "_outcome", "_outcome_of", "history", "plans", "questions",
+        "tracker",
+    )  # fmt: skip
 
     def __init__(
-        self, kinds: Mapping[str, Kind] | None = None, *, history: History | None = None, tracker: Tracker | None = None
+        self,
+        kinds: Mapping[str, Kind] | None = None,
+        *,
+        history: History | None = None,
+        tracker: Tracker | None = None,
+        plans: Plans | None = None,
     ) -> None:
-        """``history`` and ``tracker`` are for the observer, whose agents share a budget and a record."""
+        """``history`` and ``tracker`` are for the observer, whose agents share a budget and a record.
+
+        So are ``plans``, which the observer keeps itself, because it wants the episodes.
+        """
         self._found: list[tuple[Episode, int]] = []
         self.history = history or History(Outputs(), natures(kinds))
         self.tracker = tracker or Tracker(self.history, "", "", self._found, _ignore)
         self.questions = Questions()
+        self._keeps_plans = plans is None
+        self.plans = plans or Plans()
         self._outcome_of: tuple[object, ...] = ()
         self._outcome: StretchVerdict | None = None
         self._due = ""
@@ -134,6 +151,8 @@ class Classifier:
             if going_on or found >= RECHECK or history.constant:
                 tracker.call(call, found, batch)
                 going_on = tracker.open is not None
+            if (self.plans.open or history.subject.nature.planning) and self.plans.call(history, found, batch):
+                self._drop_plan()
         if not batch.calls:
             self.questions.reply(batch.text)
         if going_on:
@@ -153,6 +172,7 @@ class Classifier:
             return "notice"
         self.tracker.turn()
         self.history.asked(turn.text)
+        self._drop_plan()
         return "request"
 
     def boundary(self, boundary: Boundary) -> None:
@@ -164,8 +184,14 @@ class Classifier:
             self.history.asked()
         elif kind == "interrupt":
             self.tracker.interrupted()
+            self._drop_plan()
         elif kind == "recorded_guard":
             self.tracker.guard_spoke()
+
+    def _drop_plan(self) -> None:
+        """Something else than planning was done, or asked for."""
+        if self._keeps_plans:
+            self.plans.close("moved_on", "", "")
 
     # -- questions -------------------------------------------------------------------------
 
@@ -173,9 +199,13 @@ class Classifier:
     def stretch(self) -> OpenStretch | None:
         """The calls without news that go on; ``None`` where the last call brought something and nothing goes on."""
         stretch = self.tracker.open
+        rewritten = self.plans.rewritten
+        outcome = None if stretch is None else self._verdict(stretch)
+        if rewritten and (stretch is None or not self._due):
+            times = len(rewritten)
+            return OpenStretch(PLAN_REWRITE, rewritten, self.plans.origin, times, 0, (), times, PLAN_REWRITE)
         if stretch is None:
             return None
-        outcome = self._verdict(stretch)
         return OpenStretch(
             "" if outcome is None else outcome.kind,
             tuple(stretch.numbers),
@@ -227,6 +257,7 @@ class Classifier:
         history, tracker = deepcopy((history, tracker), shared)
         forked = Classifier(history=history, tracker=tracker)
         forked.questions = deepcopy(self.questions)
+        forked.plans = deepcopy(self.plans)
         forked._found = found
         forked._message = self._message
         return forked

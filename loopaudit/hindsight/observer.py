@@ -75,7 +75,7 @@ class _Agent(Classifier):
     __slots__ = ("lane", "rounds", "watched")
 
     def __init__(self, history: History, tracker: Tracker, rounds: Rounds, lane: Lane) -> None:
-        super().__init__(history=history, tracker=tracker)
+        super().__init__(history=history, tracker=tracker, plans=rounds.plans)
         self.rounds = rounds
         self.lane = lane
         self.watched = False
@@ -191,10 +191,10 @@ class Hindsight:
                 self._delegations.note(call, batch, history.turn, subject.arguments())
         if going_on:
             tracker.after_batch(batch)
-            if agent.watched and (stretch := agent.stretch) is not None and stretch.due:
-                agent.watched = False
-                assert self.handover is not None  # else nobody watches
-                self.handover.offer(batch.agent, batch.index, agent)
+        if agent.watched and (going_on or rounds.plans.rewritten) and (stretch := agent.stretch) and stretch.due:
+            agent.watched = False
+            assert self.handover is not None  # else nobody watches
+            self.handover.offer(batch.agent, batch.index, agent)
         if batch.agent:
             subject.release()  # the main agent may hold on to its last call, many others may not
 

@@ -165,3 +165,21 @@ def test_a_stretch_says_what_goes_on() -> None:
     assert seen[-1] is not None
     assert (seen[-1].news, seen[-1].repeats, seen[-1].laps) == (1, 3, 3)
     assert orjson.loads(seen[-1].unit[0].partition(" ")[2])["command"] == "grep a b"
+
+
+def test_a_plan_that_is_rewritten_is_a_stretch_until_there_is_work() -> None:
+    run = Session().user()
+    for words in ("make the crate", "set up the crate", "create a crate", "new crate first", "the crate"):
+        run.call(
+            "update_plan", {"plan": [{"step": words, "status": "pending"}, {"step": "test", "status": "pending"}]}, "ok"
+        )
+    run.call("update_plan", {"plan": [{"step": "crate", "status": "pending"}]}, "ok").write("src/a.rs", "fn a() {}")
+    watch = Classifier()
+    found = []
+    for event in ended(run):
+        watch.observe(event)
+        stretch = watch.stretch
+        found.append(stretch and (stretch.due, stretch.calls, stretch.evidence))
+        fork = watch.fork()
+        assert fork.stretch == stretch
+    assert found == [None] * 5 + [("plan_rewrite", (2, 3, 4, 5), 1), ("plan_rewrite", (2, 3, 4, 5, 6), 1), None]

@@ -13,9 +13,12 @@ from loopaudit.core.events import Batch, seconds
 from loopaudit.core.findings import Episode
 from loopaudit.core.text import one_line
 from loopaudit.hindsight.calls.changes import decoded
+from loopaudit.hindsight.calls.effects import EDITING_KINDS
+from loopaudit.hindsight.calls.history import History
 from loopaudit.hindsight.calls.ranges import normal_path, recorded_path
 from loopaudit.hindsight.calls.subject import Subject
-from loopaudit.hindsight.episodes.verdict import UNIT_SHOWN
+from loopaudit.hindsight.episodes.verdict import MAX_SEQUENCE, UNIT_SHOWN
+from loopaudit.hindsight.words import FIRST, UNKNOWN, CallClass
 
 NEED: Final = 4
 """Rewritings in a row, beyond the first plan, that make a loop."""
@@ -137,8 +140,8 @@ class Plans:
     """One agent's plan, and how often it was rewritten since something else was done."""
 
     __slots__ = (
-        "_at_end", "_at_start", "_batch", "_first", "_first_plan", "_grown", "_items", "_last", "_line", "_origin",
-        "_rewritten", "_turn", "_unread",
+        "_at_end", "_at_start", "_batch", "_first", "_first_plan", "_grown", "_items", "_last", "_line", "_numbers",
+        "_origin", "_rewritten", "_turn", "_unread",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -155,6 +158,7 @@ class Plans:
         self._rewritten = self._grown = 0
         self._origin = self._first = self._last = self._line = self._turn = 0
         self._batch = -1
+        self._numbers: list[int] = []
         self._first_plan: tuple[str, Any] = ("", None)
         self._at_start: float | None = None
         self._at_end: float | None = None
@@ -163,6 +167,33 @@ class Plans:
     def open(self) -> bool:
         """Whether a plan was written since the last work."""
         return self._origin > 0 or self._unread is not None
+
+    @property
+    def rewritten(self) -> tuple[int, ...]:
+        """The calls that have rewritten the plan, as far as they are a loop; none while they are not."""
+        return tuple(self._numbers) if self._enough() else ()
+
+    @property
+    def origin(self) -> int:
+        """The call that wrote the plan first, 0 for none."""
+        return self._origin
+
+    def _enough(self) -> bool:
+        return self._rewritten >= NEED or self._rewritten + self._grown >= NEED_GROWN
+
+    def call(self, history: History, found: CallClass, batch: Batch) -> bool:
+        """The next call with its class, of which the history still tells; whether it was work.
+
+        Work is what may bring something. A thought, a pause, a failure and what was known already are none.
+        """
+        subject = history.subject
+        kind = subject.kind
+        if kind == "think" or history.failed or (found not in (FIRST, UNKNOWN) and found.idle):
+            return False
+        if kind == "plan" or (kind in EDITING_KINDS and is_plan_file(subject.arguments())):
+            self.write(subject, batch, history.turn)
+            return False
+        return not (subject.brings_nothing() or (kind == "poll" and subject.effect().only_waits))
 
     def write(self, subject: Subject, batch: Batch, turn: int) -> None:
         """The agent wrote a plan, and nothing says that it failed."""
@@ -192,6 +223,8 @@ class Plans:
                 self._first, self._turn = call.number, turn
                 self._line = call.line or batch.line
                 self._at_start = seconds(call.at if call.at is not None else batch.at)
+            if (grown or not _went_on(before, items)) and len(self._numbers) < MAX_SEQUENCE:
+                self._numbers.append(call.number)
             if self._first:
                 self._last = call.number
                 self._at_end = seconds(call.at if call.at is not None else batch.at)
@@ -213,7 +246,7 @@ class Plans:
             return None
         episode = None
         repeats = self._rewritten + self._grown
-        if self._rewritten >= NEED or repeats >= NEED_GROWN:
+        if self._enough():
             times = self._at_start, self._at_end
             episode = Episode(
                 kind="plan_rewrite",

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from loopaudit.core.events import Batch, Boundary, Call
 from loopaudit.core.findings import Episode
-from loopaudit.hindsight.calls.effects import EDITING_KINDS
 from loopaudit.hindsight.calls.history import History
 from loopaudit.hindsight.episodes.compactions import Compactions
-from loopaudit.hindsight.episodes.plans import Plans, is_plan_file
+from loopaudit.hindsight.episodes.plans import Plans
 from loopaudit.hindsight.episodes.replies import Replies
-from loopaudit.hindsight.words import FIRST, UNKNOWN, CallClass
+from loopaudit.hindsight.words import CallClass
 
 
 class Rounds:
@@ -19,13 +18,13 @@ class Rounds:
     calls of tools that plan need to be handed over.
     """
 
-    __slots__ = ("_compactions", "_found", "_history", "_plans", "_replies", "agent", "open", "session")
+    __slots__ = ("_compactions", "_found", "_history", "_replies", "agent", "open", "plans", "session")
 
     def __init__(self, history: History, session: str, agent: str, found: list[tuple[Episode, int]]) -> None:
         self._history = history
         self._found = found
         self._replies = Replies()
-        self._plans = Plans()
+        self.plans = Plans()
         self._compactions = Compactions()
         self.open = False
         self.session = session
@@ -36,18 +35,13 @@ class Rounds:
         if self._replies.open:
             self._keep(self._replies.close("moved_on", self.session, self.agent))
             self._note()
-        history = self._history
-        subject = history.subject
-        kind = subject.kind
-        if kind == "think" or history.failed or (found not in (FIRST, UNKNOWN) and found.idle):
-            pass  # neither a plan nor work
-        elif kind == "plan" or (kind in EDITING_KINDS and is_plan_file(subject.arguments())):
-            self._plans.write(subject, batch, history.turn)
+        if self.plans.call(self._history, found, batch):
+            if self.open:
+                self._keep(self.plans.close("moved_on", self.session, self.agent))
+                self._keep(self._compactions.close("moved_on", self.session, self.agent))
+                self.open = False
+        elif self.plans.open:
             self._note()
-        elif self.open and not (subject.brings_nothing() or (kind == "poll" and subject.effect().only_waits)):
-            self._keep(self._plans.close("moved_on", self.session, self.agent))
-            self._keep(self._compactions.close("moved_on", self.session, self.agent))
-            self.open = False
 
     def reply(self, batch: Batch) -> None:
         """The next response without calls."""
@@ -59,7 +53,7 @@ class Rounds:
         """A person wrote something new."""
         if self.open:
             self._replies.turn(message)
-            self._keep(self._plans.close("user_stepped_in", self.session, self.agent))
+            self._keep(self.plans.close("user_stepped_in", self.session, self.agent))
             self._keep(self._compactions.close("user_stepped_in", self.session, self.agent))
             self._note()
 
@@ -75,12 +69,12 @@ class Rounds:
     def close(self, ended: str) -> None:
         """The recording ends, or the agent is forgotten, or a person interrupted it."""
         if self.open:
-            for watched in (self._replies, self._plans, self._compactions):
+            for watched in (self._replies, self.plans, self._compactions):
                 self._keep(watched.close(ended, self.session, self.agent))
             self.open = False
 
     def _note(self) -> None:
-        self.open = self._replies.open or self._plans.open or self._compactions.open
+        self.open = self._replies.open or self.plans.open or self._compactions.open
 
     def _keep(self, episode: Episode | None) -> None:
         if episode is not None:

@@ -7,7 +7,8 @@ failures in other words. It is causal: the calls before, and the result of the c
 Watches
     The stretch of calls that brought nothing new, as ``loopaudit.hindsight`` sees it: repeated calls
     with a known result and no possible change in between, failures like the one before, lines that
-    were shown, edits that are applied, one answer to different questions. Excused repeats (after a
+    were shown, edits that are applied, one answer to different questions; and plans that are rewritten with
+    no work between. Excused repeats (after a
     change, a request, a compaction) and the polls of a wait within its budget do not count: 20 in a
     row, 40 if a person asked for them or their answer has moved by itself. A look without a pause
     whose answer has moved by itself since the last request may be repeated six times.
@@ -225,6 +226,7 @@ _DID: Final = {
     "paging_wrap": "paged through what was shown before, from call {of} on",
     **dict.fromkeys(("re_edit", "edit_revert"), "made edits that were made before, from call {of} on"),
     "stale_wait": "waited for what has not moved since call {of}",
+    "plan_rewrite": "rewrote the plan of call {of} with no work between",
 }
 """What the calls of a loop did, by its kind; of kinds that come later: that they brought nothing."""
 

@@ -85,7 +85,7 @@ ENGLISH: Final = Language(
             r"\b(?:over and over|again and again|until i (?:say|stop|tell|interrupt))\b",
         ),
         Phrase(
-            "until |till |stop at|stop when|stop once|stop if|stop as soon",  # by 0.1 mm per step, stop at 0.5 N
+            "until|till|stop at|stop when|stop once|stop if|stop as soon",  # by 0.1 mm per step, stop at 0.5 N
             r"(?:\d\S{0,8} ?\w{0,12} (?:per|a|each|every) (?:step|time|move)\b|\d\S{0,8} ?\w{0,12} at a time\b"
             r"|\bin (?:steps|increments) of \d\S{0,8}|\bin \d\S{0,8} ?[\w-]{0,12} (?:steps|increments)\b)"
             r"[^.;!?\n]{0,60}?\b(?:until|till|stop (?:at|when|once|if|as soon))\b",

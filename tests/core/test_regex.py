@@ -7,7 +7,6 @@ import importlib
 import pickle
 import pkgutil
 import re
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,6 +15,7 @@ from hypothesis import strategies as st
 import loopaudit
 from loopaudit.core import regex
 from loopaudit.core.regex import Phrase
+from tests.spellings import spellings
 
 
 @given(st.text("ab1 -\n", max_size=8))
@@ -68,46 +68,10 @@ def _phrases() -> dict[str, Phrase]:
     return found
 
 
-def _spellings(tree: Any) -> list[str]:
-    """Texts that a parsed pattern matches: together they take each alternative, and each optional part both ways.
-
-    What is repeated is spelled as often as it must be, and once. Of a range or class of characters
-    stands one that spells no word; what is looked for ahead and behind is left out.
-    """
-    made = [""]
-    for kind, value in tree:
-        name = str(kind)
-        if name == "LITERAL":
-            parts = [chr(value)]
-        elif name == "BRANCH":
-            parts = [spelled for each in value[1] for spelled in _spellings(each)]
-        elif name == "SUBPATTERN":
-            parts = _spellings(value[3])
-        elif name == "ATOMIC_GROUP":
-            parts = _spellings(value)
-        elif name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
-            least, most, inner = value
-            once = _spellings(inner)
-            parts = [once[0] * least, *(once if least == 0 else [each * least for each in once[1:]])]
-            assert most >= 1
-        elif name == "IN" and all(str(one) == "LITERAL" for one, _ in value):
-            parts = [chr(each) for _, each in value]
-        elif name == "IN" and str(value[0][1]) == "CATEGORY_DIGIT":
-            parts = ["7"]
-        elif name in ("IN", "ANY", "NOT_LITERAL"):
-            parts = ["\N{MIDDLE DOT}"]
-        else:
-            assert name in ("AT", "ASSERT", "ASSERT_NOT"), name
-            continue
-        # Not all by all: each part once with the first spelling of what stands before, and the first part with each.
-        made = [made[0] + part for part in parts] + [before + parts[0] for before in made[1:]]
-    return made
-
-
 def test_whatever_a_phrase_matches_holds_one_of_its_words() -> None:
     phrases = _phrases()
     assert len(phrases) > 100
     for place, phrase in phrases.items():
         lower = phrase.pattern.flags & re.IGNORECASE
-        for text in _spellings(re._parser.parse(phrase.pattern.pattern)):  # type: ignore[attr-defined]
+        for text in spellings(phrase.pattern.pattern):
             assert phrase.may_match(text.lower() if lower else text), (place, text)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from loopaudit.hindsight.calls.languages import LANGUAGES
+from loopaudit.hindsight.calls import requests
+from loopaudit.hindsight.calls.languages import GO_ON, LANGUAGES
 from loopaudit.hindsight.calls.requests import ENDLESS, asks_for_patience, asks_to_go_on, runs_asked
+from tests.spellings import spellings
 
 
 @pytest.mark.parametrize(
@@ -104,3 +106,10 @@ def test_a_word_names_one_number() -> None:
 )
 def test_runs_asked_where_most_ask(request_text: str, runs: int) -> None:
     assert runs_asked(request_text) == runs
+
+
+def test_messages_that_go_on_are_known_by_their_beginning() -> None:
+    for phrase in (*GO_ON, *requests._AUTOMATIC):
+        for text in spellings(phrase.pattern.pattern):
+            begins = text.replace("\N{MIDDLE DOT}", "").strip()[:3]
+            assert begins in requests._BEGINS or begins.startswith(requests._BEGIN_SHORT) or not begins.isascii(), text

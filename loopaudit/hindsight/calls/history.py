@@ -402,7 +402,7 @@ class History:
             number = call.number
             entry = KnownCall(number, batch, number, failed, held, self.turn, self.epoch)
             found = self._new_failure(result, batch) if failed else self._novel(entry)
-            if self.subject.command is not None:
+            if self.subject.kind == "shell":
                 self._watch(held, batch, first=found == FIRST)
             if len(young) >= GENERATION:
                 self._old, self._young = young, {}
@@ -411,7 +411,7 @@ class History:
         else:
             self.sibling = entry.batch == batch
             found = self._again(result, entry, held, batch)
-            if self.subject.command is not None:
+            if self.subject.kind == "shell":
                 self._watch(held, batch, first=False)
             if self._stands is not None:
                 held, self._stands = self._stands, None

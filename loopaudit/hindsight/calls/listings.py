@@ -165,6 +165,9 @@ def same_rows(before: Held, held: Held) -> bool:
 _RANKS: Final = frozenset("score scores rank ranking relevance similarity distance confidence certainty".split())
 """Words in the names of members that tell how well something fits the question, and not what it is."""
 
+RANKED_IN: Final = 2000
+"""Characters at the beginning of what a search found in which a first rank is looked for."""
+
 _RANK: Final = Phrase(
     "score|rank|relevance|similarity|distance|confidence|certainty|(.|(0.|(1.|( .|( 0.|( 1.|[.|[0.|[1.|[ .|[ 0.|[ 1.",
     r"\b(?:score|rank|relevance|similarity|distance|confidence|certainty)\b[\"']?[^\w\n]{0,4}\d{1,3}(?:\.\d{1,12})? ?%?"
@@ -178,8 +181,9 @@ def ranked_of(text: str) -> frozenset[int] | None:
     text = text.strip()
     value = _document(text)
     if value is None:
-        low = text.lower()
-        plain, times = _RANK.pattern.subn("", low) if _RANK.may_match(low) else (low, 0)
+        if not _RANK.may_match(text[:RANKED_IN].lower()):
+            return None  # what is ranked has a rank near its beginning
+        plain, times = _RANK.pattern.subn("", text.lower())
         if not times:
             return None
         return frozenset(hash(line) for line in map(str.strip, plain.splitlines()) if _HEADING.match(line) is None)

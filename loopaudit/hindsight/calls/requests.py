@@ -128,8 +128,15 @@ _AUTOMATIC: Final = (
 )
 """How prompts begin that harnesses send by themselves to keep an agent going."""
 
-_GOING_ON: Final = tuple({word: None for phrase in (*GO_ON, *_AUTOMATIC) for word in phrase.words})
-"""The words of all these phrases, of which most messages hold none."""
+_BEGINS: Final = frozenset(
+    (
+        "ade adi all aut ava bit car con dal dev fah for har kee kon mac orc per ple pok por pos pou pre pro rem res "
+        "ret run s'i ses sig sto sub sup sur sys try use vai vas ver wat wei wer yes"
+    ).split()
+)
+"""The first three letters of all these phrases in lower case, beside those that begin with :data:`_BEGIN_SHORT`."""
+
+_BEGIN_SHORT: Final = ("ga ", "go", "no ", "ok", "[", "<", "(", ",", ".", "!")
 
 MAX_GO_ON: Final = 160
 """Longest message in characters that may say no more than *go on*."""
@@ -154,10 +161,11 @@ BEHIND: Final = 24
 def asks_to_go_on(message: str) -> bool:
     """Whether a message asks for nothing new: ``please continue``, or what a harness sends by itself."""
     head = message[:MAX_GO_ON].lower()
-    if not any(map(head.__contains__, _GOING_ON)):
-        return False  # without a look at each phrase
+    words = head.strip()
+    begins = words[:3]
+    if begins not in _BEGINS and begins.isascii() and not begins.startswith(_BEGIN_SHORT):
+        return False  # as most messages; nothing need be looked for
     if len(message) <= MAX_GO_ON:
-        words = head.strip()
         for phrase in GO_ON:
             if phrase.fullmatch(words) is not None:
                 return True

@@ -209,6 +209,9 @@ class Answers:
         self.first = 0
         self.rephrased = False
 
+    def __contains__(self, tool: str) -> bool:
+        return tool in self._by_tool
+
     def clear(self) -> None:
         """A person asked for something new."""
         self._by_tool.clear()

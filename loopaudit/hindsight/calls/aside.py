@@ -10,7 +10,7 @@ import msgspec
 from loopaudit.core.events import Call
 from loopaudit.core.regex import Phrase
 from loopaudit.hindsight.calls.noise import remove_all
-from loopaudit.hindsight.calls.outputs import Held, text_of
+from loopaudit.hindsight.calls.outputs import Held, as_letters, text_of
 
 LOOKED_AT: Final = 400
 """Characters or bytes at the beginning and at the end of a result in which its place is looked for."""
@@ -52,6 +52,16 @@ def _begin_alike(one: Held, other: Held) -> bool:
     return one[:LEAST] == other[:LEAST]
 
 
+def _may_be_aside(held: Held) -> bool:
+    """Whether a short result may name a place where it was put: a quick look, since blocks of content begin alike."""
+    if isinstance(held, tuple):
+        return False
+    ends = as_letters(held[:LOOKED_AT])
+    if len(held) > LOOKED_AT:
+        ends += as_letters(held[-LOOKED_AT:])
+    return _PLACE.may_match(ends.lower())
+
+
 def _aside(call: Call, held: Held, batch: int) -> _Aside | None:
     """What a result says to be put aside; ``None`` where it does not."""
     low = (text_of(held) or "").lower()
@@ -89,7 +99,7 @@ class PutAside:
         self._before = (call, held, batch) if short else None  # a longer one is no preview, and not held on to
         last = self._last
         if last is None or not _begin_alike(self._held, held):
-            if before is None or not _begin_alike(before[1], held):
+            if before is None or not _begin_alike(before[1], held) or not _may_be_aside(held):
                 return 0
             last = _aside(before[0], plain(before[1]), before[2])
         now = None if last is None else _aside(call, plain(held), batch)

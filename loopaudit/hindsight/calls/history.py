@@ -20,7 +20,7 @@ hashed that a later call may never ask for.
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from loopaudit.core import canonical
 from loopaudit.core.events import TOKEN_LIMIT, Call, Result
@@ -206,10 +206,10 @@ class History:
     __slots__ = (
         "_answers", "_aside", "_brief", "_choices", "_current", "_echoed", "_editing", "_erring", "_failing",
         "_footers", "_hits", "_kept", "_listings", "_logs", "_moved", "_moved_on", "_of_flakes", "_old",
-        "_outcomes", "_outputs", "_patient", "_refused", "_request", "_row", "_runs", "_screens", "_searches",
-        "_shown", "_stands", "_waits", "_was", "_young", "asked_range", "changed", "changes", "choice", "constant",
-        "epoch", "erring", "evidence", "failed", "fruitless", "moves", "noise", "over", "paging", "redo",
-        "rephrased", "returned", "seen", "sibling", "still", "subject", "turn",
+        "_outcomes", "_outputs", "_patient", "_refused", "_reports", "_request", "_row", "_runs", "_screens",
+        "_searches", "_shown", "_stands", "_waits", "_was", "_young", "asked_range", "changed", "changes", "choice",
+        "constant", "epoch", "erring", "evidence", "failed", "fruitless", "moves", "noise", "over", "paging",
+        "redo", "rephrased", "returned", "seen", "sibling", "still", "subject", "turn",
     )  # fmt: skip
 
     def __init__(self, outputs: Outputs, natures: Natures) -> None:
@@ -234,7 +234,10 @@ class History:
         self._choices = Answers()
         """What a person chose of the same options."""
         self._footers = Footers()
-        self._brief: tuple[str, frozenset[str]] = ("", frozenset())
+        self._brief: tuple[str, Any] = ("", None)
+        """The tool with which work was given away last, and the arguments."""
+        self._reports: dict[str, KnownCall] = {}
+        """The first reports of each other agent, which are not read yet."""
         """The last tool by which work was given away, and the words of the brief."""
         self._refused = 0
         """The last result that was handed in in vain, or at least not as the last call."""
@@ -295,6 +298,7 @@ class History:
         self._failing.clear()
         self._erring.clear()
         self._answers.clear()
+        self._reports.clear()
         self._searches.clear()
         self._listings.clear()
         self._hits.clear()
@@ -543,13 +547,22 @@ class History:
     def _reported_again(self, entry: KnownCall) -> bool:
         """Whether work that was given away in other words ended in the report of the last one."""
         call = self.subject.call
-        before, self._brief = self._brief, (call.name, brief_words(self.subject.arguments()))
-        if before[0] == call.name and is_one_form(before[1], self._brief[1]):
+        arguments = self.subject.arguments()
+        before, self._brief = self._brief, (call.name, arguments)
+        if before[0] == call.name and is_one_form(brief_words(before[1]), brief_words(arguments)):
             return False  # the work is another, whatever is reported
+        name = f"\0report {call.name} {to_whom(arguments)}"
+        first = self._reports.pop(name, None)
+        if first is not None:
+            report, _ = report_of(self._footers.plain(first.held))
+            if report:
+                self._answers.again(name, report, first.last, first.batch)
+        elif name not in self._answers:
+            # Most agents give work away once: its report is read when there is another to compare it with.
+            self._reports[name] = entry
+            return False
         report, made = report_of(self._footers.plain(entry.held))
-        again = bool(report) and self._repeats(
-            f"\0report {call.name} {to_whom(self.subject.arguments())}", report, entry
-        )
+        again = bool(report) and self._repeats(name, report, entry)
         if again and made:
             self.noise = RECEIPT  # the same thing was made once more
         return again

@@ -91,8 +91,9 @@ class Waits:
         tail = as_letters(held[-_TAIL:])
         if ("xit" in tail or "XIT" in tail) and shows_exit(text_of(held) or ""):
             self._exits += 1
-            # Some harnesses put an exit code behind the output of every command; that tells of no log that it ends.
-            if RARE * self._exits <= self._answers and _looks(command):
+            # Some harnesses put an exit code behind the output of every command, or of each that fails; that tells
+            # of no log that it ends.
+            if not failed and RARE * self._exits <= self._answers and _looks(command):
                 self.ended(marks_of(command), number)
         if len(held) <= MAX_ANSWER:
             self._look = _Look(command, held, failed, number, batch, 0)

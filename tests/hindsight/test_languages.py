@@ -57,6 +57,15 @@ def test_runs_asked(request_text: str, runs: int) -> None:
         ("Co to jest?", False),
         ("Hver fil skal flyttes.", False),
         ("Make her happy.", False),
+        ("统计一下被监控的主机数量", False),
+        ("监控这个作业", True),
+        ("监控系统的配置在哪里", False),
+        ("Count the hosts on the monitor.", False),
+        ("Start it and monitor the log.", True),
+        ("Monitor it.", True),
+        ("Add a poll to the page.", False),
+        ("Zähle die überwachten Rechner.", False),
+        ("Überwache den Job.", True),
     ],
 )
 def test_patience(request_text: str, patient: bool) -> None:

@@ -538,6 +538,183 @@ def a_number_of_something_else() -> Session:
     return lowered("Put 2 plates on the table, then see until when the shop is open.")
 
 
+# -- a step of which only a look shows what it did -----------------------------------------
+
+
+def turned(readings: list[str], *, tool: str = "trim_turn", look: str = "scale_read") -> Session:
+    made: list[Made] = []
+    for reading in readings:
+        made += [(tool, {"id": 3, "steps": -8}, "ok"), (look, {"id": 3}, reading)]
+    return run(*made, request="Bring scale 3 to 500 g.")
+
+
+@healthy
+def a_screw_that_moves_the_reading() -> Session:
+    return turned([f"{503.4 - 0.7 * n:.2f} g" for n in range(5)])
+
+
+@healthy
+def a_valve_that_moves_the_pressure() -> Session:
+    return turned([f"pressure {90 - n} kPa" for n in range(6)], tool="valve_open_more", look="get_pressure")
+
+
+@healthy
+def a_queue_that_gets_shorter() -> Session:
+    return turned([f'{{"left": {40 - 8 * n}}}' for n in range(5)], tool="run_next", look="read_queue")
+
+
+@loop(by=9)
+def a_screw_that_moves_nothing() -> Session:
+    return turned(["503.40 g"] * 6)
+
+
+@loop(by=9)
+def a_valve_that_is_stuck() -> Session:
+    return turned(["pressure 90 kPa"] * 6, tool="valve_open_more", look="get_pressure")
+
+
+@loop(by=9)
+def a_queue_that_stays_as_long() -> Session:
+    return turned(['{"left": 40}'] * 6, tool="run_next", look="read_queue")
+
+
+# -- one listing in ever another order -----------------------------------------------------
+
+HOSTS = ("gallery Up 140 minutes", "proxy Up 143 minutes", "redis Up 142 minutes", "thumbs Up 141 minutes")
+
+
+def listed(command: str, *outputs: str) -> Session:
+    return run(*(("bash", {"command": command}, output) for output in outputs), request="Set the limit of thumbs.")
+
+
+def shuffled(lines: tuple[str, ...], count: int) -> list[str]:
+    return ["\n".join(lines[n % len(lines) :] + lines[: n % len(lines)]) for n in range(count)]
+
+
+@loop(by=6)
+def containers_in_any_order() -> Session:
+    return listed("docker ps", *shuffled(HOSTS, 8))
+
+
+@loop(by=6)
+def files_in_any_order() -> Session:
+    return listed("find . -name '*.yml'", *shuffled(("./a.yml", "./compose.yml", "./b/c.yml"), 8))
+
+
+@loop(by=6)
+def names_of_a_tool_in_any_order() -> Session:
+    return run(*(("get_members", {"team": "a"}, text) for text in shuffled(("ada", "bo", "cy", "dee"), 8)))
+
+
+@healthy
+def containers_that_come_and_go() -> Session:
+    return listed("docker ps", *("\n".join((*HOSTS[:n], f"job-{n} Up 1 minutes")) for n in range(1, 5)))
+
+
+@healthy
+def files_that_are_added() -> Session:
+    return listed("find . -name '*.yml'", *("\n".join(f"./{n}.yml" for n in range(last)) for last in range(2, 7)))
+
+
+@healthy
+def numbers_that_move() -> Session:
+    return listed("df", *(f"/ {50 + 3 * n}%\n/home {20 + n}%" for n in range(5)))
+
+
+# -- a guide that is asked for in ever new words -------------------------------------------
+
+INTENTS = (
+    "naming of storage buckets", "how to name buckets", "storage naming best practices", "guide for bucket names",
+    "the naming convention of buckets", "rules on naming buckets", "complete bucket naming guide",
+    "names of buckets please", "official rules for buckets",
+)  # fmt: skip
+GUIDE = "# Naming of buckets\n" + "\n".join(f"{n}. A rule on names, number {n}." for n in range(1, 30))
+
+
+def guided(argument: str, answers: list[str], tool: str = "get_guide") -> Session:
+    made = (
+        (tool, {argument: intent, "resource": "storage"}, text) for intent, text in zip(INTENTS, answers, strict=False)
+    )
+    return run(*made, request="How are buckets to be named?")
+
+
+@loop(by=9)
+def one_guide_for_every_intent() -> Session:
+    return guided("intent", [GUIDE] * 9)
+
+
+@loop(by=9)
+def one_page_for_every_topic() -> Session:
+    return guided("topic", [GUIDE] * 9, tool="read_handbook")
+
+
+@loop(by=9)
+def one_answer_for_every_prompt() -> Session:
+    return guided("prompt", [GUIDE] * 9, tool="fetch_runbook")
+
+
+@healthy
+def another_guide_for_each_intent() -> Session:
+    return guided("intent", [f"{GUIDE}\nSee also chapter {name}." for name in INTENTS])
+
+
+@healthy
+def four_intents_with_one_guide() -> Session:
+    return guided("intent", [GUIDE] * 4)
+
+
+@healthy
+def fields_that_are_no_questions() -> Session:
+    return run(*(("get_price", {"article": f"no {n} of the list"}, "12.50") for n in range(8)))
+
+
+# -- records that are made again, though a telephone number is no count --------------------
+
+
+def recorded(request: str, *, people: int, tool: str = "createRecord") -> Session:
+    made: list[Made] = []
+    for n in range(8):
+        fields = {"LastName": f"Bantea{n % people or ''}", "Phone": "0721 555 014"}
+        made.append(
+            (tool, {"sObject": "Contact", "fields": fields}, f'{{"success": true, "id": "003Q{n}71a80f6c9dc"}}')
+        )
+    return run(*made, request=request)
+
+
+@loop(by=6)
+def one_contact_eight_times() -> Session:
+    return recorded("Create a contact for Mr. Bantea, phone 0721 555 014.", people=1)
+
+
+@loop(by=6)
+def one_customer_eight_times() -> Session:
+    return recorded("Lege die Kundin an, Telefon 0721 555 014.", people=1, tool="create_customer")
+
+
+@loop(by=6)
+def one_order_eight_times() -> Session:
+    return recorded("Enter it. Card 4111 1111 1111 1111.", people=1, tool="order_add")
+
+
+@healthy
+def eight_contacts() -> Session:
+    return recorded("Create a contact for each of them.", people=8)
+
+
+@healthy
+def as_many_as_asked_for() -> Session:
+    return recorded("Create 8 test contacts that are all alike.", people=1)
+
+
+@healthy
+def two_contacts_with_one_phone() -> Session:
+    return run(
+        ("createRecord", {"fields": {"LastName": "A", "Phone": "0721 555 014"}}, '{"id": "0031"}'),
+        ("createRecord", {"fields": {"LastName": "B", "Phone": "0721 555 014"}}, '{"id": "0032"}'),
+        request="Create A and B, phone 0721 555 014.",
+    )
+
+
 @pytest.mark.parametrize(("story", "by"), LOOPS)
 def test_it_is_a_loop_that_is_known_in_time(story: Story, by: int) -> None:
     session = story()

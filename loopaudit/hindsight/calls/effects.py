@@ -357,7 +357,7 @@ _COMMANDS: Final = frozenset({"command", "cmd", "commands"})
 WORDINGS: Final = words(
     """
     query q search search_query pattern keyword keywords text question prompt term terms search_term regex phrase
-    topic suche suchbegriff suchtext anfrage frage texto consulta busqueda pergunta busca recherche requete texte
+    topic intent suche suchbegriff suchtext anfrage frage texto consulta busqueda pergunta busca recherche requete texte
     testo domanda
     """
 )
@@ -377,6 +377,14 @@ def worded(arguments: Any) -> bool:
     if not isinstance(arguments, dict):
         return False
     return not WORDINGS.isdisjoint(arguments) or (len(arguments) == 1 and _is_phrase(*arguments.values()))
+
+
+def asks_in_words(arguments: Any) -> bool:
+    """Whether a question of several words is put, to whatever tool."""
+    return isinstance(arguments, dict) and any(
+        isinstance(value := arguments[name], str) and _WORDY.search(value) is not None
+        for name in WORDINGS & arguments.keys()
+    )
 
 
 def question_of(arguments: Any) -> str:
@@ -532,10 +540,14 @@ def acts_in_gui(name: str, arguments: Any, kind: Kind, command: str | None = Non
 
 
 def worded_out(arguments: Any) -> bool:
-    """Whether an argument is a text of several words."""
+    """Whether an argument, or a member of one, is a text of several words."""
     if not isinstance(arguments, dict):
         return False
-    return any(isinstance(value, str) and _WORDY.search(value) is not None for value in arguments.values())
+    for value in arguments.values():
+        inner = value.values() if isinstance(value, dict) else (value,)
+        if any(isinstance(text, str) and _WORDY.search(text) is not None for text in inner):
+            return True
+    return False
 
 
 def looks_at_context(name: str) -> bool:

@@ -46,6 +46,7 @@ from loopaudit.hindsight.calls.effects import (
     Identity,
     Natures,
     acts_in_gui,
+    asks_in_words,
     checks_by_name,
     delivers,
     goes_a_step,
@@ -80,7 +81,7 @@ from loopaudit.hindsight.calls.failing import (
 )
 from loopaudit.hindsight.calls.failures import Failure, ends_in_error
 from loopaudit.hindsight.calls.footers import Footers, without_fullness
-from loopaudit.hindsight.calls.listings import Listings, ranked_of, same_rows
+from loopaudit.hindsight.calls.listings import Listings, ranked_of, same_lines, same_rows
 from loopaudit.hindsight.calls.outputs import (
     Held,
     KnownCall,
@@ -461,7 +462,8 @@ class History:
                 self._repeats(f"\0echo {subject.call.name}", "<argument>", entry)
                 self.erring = self.constant > 0 and not seeks(subject.call.name)
                 return FIRST
-            if nature.rewordable and not self.paging and worded(subject.arguments()):
+            asked = subject.arguments()
+            if not self.paging and (worded(asked) if nature.rewordable else asks_in_words(asked)):
                 answer = without_echo(self._footers.plain(entry.held), subject.arguments())
                 answers, question = self._answers, question_of(subject.arguments())
                 self.constant = answers.again(subject.call.name, answer, entry.last, entry.batch, question)
@@ -990,6 +992,8 @@ class History:
             names = None if differences(without_fullness(before), without_fullness(held)) is None else FULLNESS
         if names is None and self._finds_the_same(held):
             names = ORDER
+        if names is None and kind_looks(self.subject) and same_lines(before, held):
+            names = ORDER
         if names is None and self._same_choice(before, held):
             names = CHOICE
         self.noise = names or ()
@@ -1044,7 +1048,7 @@ class History:
             return "failed_edit"
         if entry.epoch != self.epoch and entry.redone_at != self.changes.lasting:
             return "compaction"
-        if self._moved_on > number and self.failed and self._broke_off():
+        if self._moved_on > number and (self._broke_off() if self.failed else self._moves(entry)):
             return "change"  # it came further, as a look after it has shown
         if self._goes_on(entry) or self._took_more(entry):
             return "step"
@@ -1072,6 +1076,19 @@ class History:
     def _broke_off(self) -> bool:
         failure = self.failure()
         return failure is not None and failure.category == "outage" and self._acts_on_the_world()
+
+    def _moves(self, entry: KnownCall) -> bool:
+        """Whether a step of whatever tool is acknowledged, so that what it does is seen by a look alone."""
+        held = entry.held
+        if self.subject.kind != "other" or isinstance(held, tuple) or len(held) > MAX_ACKNOWLEDGEMENT:
+            return False
+        if entry.in_turn >= MAX_STEPS or self.subject.nature.effect is EFFECT_LOOKS:
+            return False
+        arguments = self.subject.arguments()
+        if delivers(self.subject.call.name, arguments, "other") or worded_out(arguments):
+            return False  # a message, a note
+        text = text_of(held) or ""
+        return not shows_stuck(text) and not shows_trouble(text)
 
     def _acts_on_the_world(self) -> bool:
         subject = self.subject

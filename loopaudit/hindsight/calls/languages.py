@@ -99,7 +99,11 @@ ENGLISH: Final = Language(
         ),
     ),
     patient=(
-        Phrase("poll|monitor", r"\b(?:poll|monitor)\b"),
+        Phrase(  # and not a monitor, the polls, or hosts that are monitored
+            "poll|monitor",
+            r"(?:(?:\A|[.!?;:,\n(-])\s{0,3}|\b(?:to|and|please|then|should|must|will|can|just|also|or|now|you) )"
+            r"(?:poll|monitor)\b",
+        ),
         Phrase("keep ", r"\bkeep (?:checking|polling|watching|calling|trying|retrying|looking|an eye)\b"),
         Phrase("watch ", r"\bwatch (?:it|the|for|over)\b"),
         Phrase("every |each ", r"\b(?:every|each) (?:\w{1,12} )?(?:s|sec|second|min|minute|hour)s?\b"),
@@ -153,7 +157,7 @@ GERMAN: Final = Language(
     patient=(
         Phrase(
             "überwach|beobacht|auge|immer wieder ab|regelmäßig|alle |jede ",
-            r"\b(?:überwach\w{0,3}|beobacht\w{1,3}|im auge behalten|behalte \S{1,30} im auge"
+            r"\b(?:überwach(?:e|en|st)?|beobacht(?:e|en|est)|im auge behalten|behalte \S{1,30} im auge"
             r"|frag\w{0,2} \S{1,40} (?:regelmäßig|immer wieder) ab"
             r"|alle (?:\w{1,12} )?(?:sekunden?|minuten?|stunden?)|jede (?:sekunde|minute|stunde|halbe stunde))\b",
         ),
@@ -307,7 +311,8 @@ CHINESE: Final = Language(
     patient=(
         Phrase(
             "每|监|盯着|留意",
-            r"每(?:隔)?(?:\d{1,4}|[一二三四五六七八九十几半]{1,3})?(?:个)?(?:秒|分钟|小时)|监控|监视|盯着|留意",
+            r"每(?:隔)?(?:\d{1,4}|[一二三四五六七八九十几半]{1,3})?(?:个)?(?:秒|分钟|小时)"
+            r"|(?<![被受])(?:监控|监视)(?!的|系统|平台|软件|室|主机|设备|工具|指标)|盯着|留意",
         ),
     ),
     go_on=_go_on("继续|繼續|接着", "(?:请|請)?(?:继续|繼續|接着做|继续吧)"),
@@ -334,7 +339,8 @@ JAPANESE: Final = Language(
     patient=(
         Phrase(
             "ごと|毎|おき|監視|見張",
-            r"(?:\d{1,4}|[一二三四五六七八九十数]{1,3})?(?:秒|分|時間)(?:ごと|毎|おき)|毎(?:秒|分|時)|監視|見張",
+            r"(?:\d{1,4}|[一二三四五六七八九十数]{1,3})?(?:秒|分|時間)(?:ごと|毎|おき)|毎(?:秒|分|時)"
+            r"|監視(?!対象|され|システム|カメラ|ツール)|見張",
         ),
     ),
     go_on=_go_on("続け|続行|続き", "続けて(?:ください|下さい)?|続行(?:して(?:ください)?)?|続きを?(?:お願いします)?"),

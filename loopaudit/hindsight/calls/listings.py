@@ -165,6 +165,25 @@ def same_rows(before: Held, held: Held) -> bool:
 _RANKS: Final = frozenset("score scores rank ranking relevance similarity distance confidence certainty".split())
 """Words in the names of members that tell how well something fits the question, and not what it is."""
 
+MAX_LINES: Final = 100
+"""Lines of two answers that are compared in whatever order."""
+
+MAX_LISTED: Final = 4096
+"""Longest such answer in characters or bytes."""
+
+
+def same_lines(before: Held, held: Held) -> bool:
+    """Whether two short answers have the same lines but for noise, in another order."""
+    if isinstance(before, tuple) or isinstance(held, tuple) or len(held) > MAX_LISTED:
+        return False
+    if abs(len(before) - len(held)) > MAX_LINES:
+        return False  # noise has about the same length each time
+    one, other = text_of(before), text_of(held)
+    if one is None or other is None or not 1 < one.count("\n") + 1 <= MAX_LINES or one.count("\n") != other.count("\n"):
+        return False
+    return sorted(remove_all(one).split("\n")) == sorted(remove_all(other).split("\n"))
+
+
 RANKED_IN: Final = 2000
 """Characters at the beginning of what a search found in which a first rank is looked for."""
 

@@ -40,6 +40,9 @@ _CALLED: Final = regex.lazy(
 )
 """What before a number shows the same: something is called by it."""
 
+_IN_GROUPS: Final = regex.lazy(r"\d[ /-]\d|.{0,2}\d{1,4}[ /-]\d")
+"""Digits that stand in groups; begun two characters before a number."""
+
 _ONE_BY_ONE: Final = regex.lazy(
     r"\b(?:one|a single one|1|each(?: one)?) (?:\w{1,12} )?(?:per|a|by|at a|in (?:its|a)(?: own| separate)?) "
     r"(?:call|time|one|request|turn|step|message)\b|\bseparate (?:calls?|requests?)\b"
@@ -227,7 +230,8 @@ def _times_said(low: str, count: Phrase) -> int:
 def most_named(request: str) -> int:
     """The highest number up to 1,000 that a request names, in digits or in a word: how many things it may ask for.
 
-    Times of day, dates, prices, measures and the numbers by which something is called (*room 14*) count nothing.
+    Times of day, dates, prices, measures, digits in groups (*0721 555 014*) and the numbers by which something is
+    called (*room 14*) count nothing.
     """
     return max((number for number, _ in _things_named(_ends(request).lower())), default=1)
 
@@ -239,6 +243,8 @@ def _things_named(low: str) -> Iterator[tuple[int, int]]:
         number = int(word) if word.isdecimal() else NUMBERS.get(word, 0)
         if not 1 < number <= 1000 or word in OTHER_SENSE or _MEASURES.match(low, match.end()) is not None:
             continue
+        if word.isdecimal() and (word[0] == "0" or _IN_GROUPS.match(low, max(match.start() - 2, 0)) is not None):
+            continue  # of a number of a telephone, an account or a card
         if word.isdecimal() and _CALLED.search(low, max(match.start() - CALLED, 0), match.start()) is not None:
             continue
         yield number, match.end()

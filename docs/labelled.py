@@ -65,6 +65,8 @@ class Labelled:
     """Whether it is a real run, and no case that was made to be judged."""
     agreed_at_first: bool | None = None
     """Of a story, whether hindsight agreed with its label when it was first replayed, before a rule was changed."""
+    round: int | None = None
+    """Of a story, with which others it was written; each round met the rules as the rounds before had left them."""
 
     @property
     def is_case(self) -> bool:
@@ -124,6 +126,7 @@ def _cases(folder: Path, name: str, transcripts: Path | None = None) -> Iterator
             act_by=case.get("act_by_call"),
             lenience=case.get("period") or LENIENCE,
             agreed_at_first=case.get("agreed_at_first"),
+            round=case.get("round"),
         )
 
 

@@ -152,12 +152,12 @@ of the repository. Behind each share stands Wilson's 95 % interval: with few rec
 
 _CASES: Final = """A case is a conversation with a label, *loop* or *healthy*, that was fixed before any program
 saw it. Those of `tests/cases` were written for this project, beside the rules, and show that the rules do what they
-should. Those of `tests/stories` were written by somebody who knew neither the rules nor the program, half of them from
-public reports; what hindsight made of them before any rule was changed stands above, and is what to expect of the next
-report. All others were rebuilt from public reports. The rules have been worked on with all of these at hand since, so
-the numbers of today flatter: they tell what hindsight does with kinds of loops that were reported. A loop is found if
-hindsight has one anywhere; its start is right within one lap of the labelled call (two calls where the loop has no
-period)."""
+should. Those of `tests/stories` were written by people who knew neither the rules nor the program, most of them from
+public reports, in rounds; what hindsight made of each round before any rule was changed for it stands above, and is
+what to expect of the next report. All others were rebuilt from public reports. The rules have been worked on with all
+of these at hand since, so the numbers of today flatter: they tell what hindsight does with kinds of loops that were
+reported. A loop is found if hindsight has one anywhere; its start is right within one lap of the labelled call (two
+calls where the loop has no period)."""
 
 _RUNS: Final = """Real runs with labels of people outside this project. A run labelled *loop* should have one. Any other
 failure does not mean that there is no loop in the run: a person named one failing step, or each, and why. A loop found
@@ -187,11 +187,16 @@ def summary(found: Sequence[Opinion]) -> list[str]:
     """The lines that the README quotes: of what was judged unseen, and of foreign material."""
     cases = [o for o in found if _is_case_set(o) and o.of.set not in OWN_SETS]
     runs = [o for o in found if _is_run(o)]
-    first = [o.of.agreed_at_first for o in found if o.of.agreed_at_first is not None]
+    first: dict[int, list[bool]] = {}
+    for o in found:
+        if o.of.round is not None and o.of.agreed_at_first is not None:
+            first.setdefault(o.of.round, []).append(o.of.agreed_at_first)
     lines = []
     if first:
+        rounds = ", ".join(f"{sum(of)} of {len(of)}" for _, of in sorted(first.items()))
         lines.append(
-            f"Stories that were written and labelled apart from the rules, when first replayed: {_share(first)}."
+            "Stories that were written and labelled apart from the rules, when first replayed: "
+            f"{_share(agreed for of in first.values() for agreed in of)}; round by round {rounds}."
         )
     if cases:
         agree = _share(o.agrees for o in cases)

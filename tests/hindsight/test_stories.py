@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Final
 
 import pytest
@@ -12,6 +13,9 @@ from tests.hindsight.test_cases import judged
 DISAGREE: Final = {
     "l37-docker-build-against-a-gone-mirror.jsonl": "one package is missing; flags and output of each build differ",
     "l62-a-new-script-each-time.jsonl": "ever new scripts; that all of them miss one module is not compared",
+    "d19.json": "documents, grade and new question in turn; the question is new each time",
+    "d52.jsonl": "a memory that knows nothing says so in ever new words",
+    "l26_handed_back.jsonl": "briefs and reports are in new words each time",
 }
 """Stories of which hindsight says another thing than the label, and why that is left."""
 
@@ -23,6 +27,9 @@ def test_story(story: Labelled) -> None:
 
 
 def test_what_was_first_found_is_kept_as_it_was() -> None:
-    first = [story.agreed_at_first for story in stories()]
-    assert (first.count(True), first.count(False)) == (115, 13)
+    first = Counter((story.round, story.agreed_at_first) for story in stories())
+    assert first == {
+        (1, True): 115, (1, False): 13, (2, True): 94, (2, False): 26, (3, True): 65, (3, False): 5,
+        (4, True): 54, (4, False): 6,
+    }  # fmt: skip
     assert {story.name for story in stories()} >= DISAGREE.keys()

@@ -172,6 +172,12 @@ MAX_LISTED: Final = 4096
 """Longest such answer in characters or bytes."""
 
 
+BEGINNING: Final = 4
+"""Characters with which an answer in another order begins as some line of the other does."""
+
+_NO_DIGITS: Final = {ord(digit): None for digit in "0123456789"}
+
+
 def same_lines(before: Held, held: Held) -> bool:
     """Whether two short answers have the same lines but for noise, in another order."""
     if isinstance(before, tuple) or isinstance(held, tuple) or len(held) > MAX_LISTED:
@@ -181,7 +187,11 @@ def same_lines(before: Held, held: Held) -> bool:
     one, other = text_of(before), text_of(held)
     if one is None or other is None or not 1 < one.count("\n") + 1 <= MAX_LINES or one.count("\n") != other.count("\n"):
         return False
-    return sorted(remove_all(one).split("\n")) == sorted(remove_all(other).split("\n"))
+    # Most answers that differ do so in their first letters, or in their lines without digits; noise has its price.
+    if other[:BEGINNING].rstrip("0123456789") not in one:
+        return False
+    without = sorted(one.translate(_NO_DIGITS).split("\n")), sorted(other.translate(_NO_DIGITS).split("\n"))
+    return without[0] == without[1] and sorted(remove_all(one).split("\n")) == sorted(remove_all(other).split("\n"))
 
 
 RANKED_IN: Final = 2000

@@ -12,6 +12,7 @@ def spellings(pattern: str) -> list[str]:
     What is repeated is spelled as often as it must be, and once. Of a range or class of characters stands
     a middle dot, which spells no word; what is looked for ahead and behind is left out.
     """
+    # The module is private, but the only one that tells what a pattern consists of.
     return _spellings(re._parser.parse(pattern))  # type: ignore[attr-defined]
 
 

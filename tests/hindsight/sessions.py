@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from loopaudit.core.events import Event, Usage
@@ -130,3 +131,17 @@ def firing(action: Action, call: int, *, agent: str = "", batch: tuple[int, int]
         arguments="",
         message="",
     )
+
+
+Made = tuple[str, Any, str]
+"""A call: name, arguments, output."""
+
+Story = Callable[[], Session]
+
+
+def run(*calls: Made, request: str = "Please see to it.") -> Session:
+    """Calls one after another, after a request."""
+    session = Session().user(request)
+    for name, arguments, output in calls:
+        session.call(name, arguments, output)
+    return session

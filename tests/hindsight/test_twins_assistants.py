@@ -12,19 +12,7 @@ import pytest
 
 from loopaudit.core.events import Batch
 from loopaudit.hindsight import Classifier
-from tests.hindsight.sessions import FAIL, Session
-
-Made = tuple[str, Any, str]
-Story = Callable[[], Session]
-
-
-def run(*calls: Made, request: str = "Please see to it.") -> Session:
-    """Calls one after another, after a request."""
-    session = Session().user(request)
-    for name, arguments, output in calls:
-        session.call(name, arguments, output)
-    return session
-
+from tests.hindsight.sessions import FAIL, Made, Session, Story, run
 
 LOOPS: list[Any] = []
 HEALTHY: list[Any] = []

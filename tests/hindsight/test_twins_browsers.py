@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote_plus
 
 import pytest
 
-from tests.hindsight.sessions import Session
-
-Made = tuple[str, Any, str]
-Story = Callable[[], Session]
-
-
-def run(*calls: Made, request: str = "Please see to it.") -> Session:
-    """Calls one after another, after a request."""
-    session = Session().user(request)
-    for name, arguments, output in calls:
-        session.call(name, arguments, output)
-    return session
-
+from tests.hindsight.sessions import Made, Session, Story, run
 
 LOOPS: list[Any] = []
 HEALTHY: list[Any] = []

@@ -11,6 +11,7 @@ import msgspec
 
 from loopaudit.core import regex
 from loopaudit.core.regex import Phrase
+from loopaudit.hindsight.calls.choices import WORD
 from loopaudit.hindsight.calls.effects import WORDINGS
 from loopaudit.hindsight.calls.noise import remove_all
 from loopaudit.hindsight.calls.outputs import Held, differences, digest_of, equal, head_of, text_of
@@ -80,8 +81,6 @@ def is_report(source: str | bytes) -> bool:
     return len(head_of(source).split()) >= LEAST_REPORT
 
 
-_WORD: Final = regex.lazy(r"[^\W\u3040-\u9fff]+|[\u3040-\u9fff]")
-
 MAX_BRIEF: Final = 2048
 """Characters of a text of a brief of which the words are looked at."""
 
@@ -92,7 +91,7 @@ FORM_WORDS: Final = 2
 def brief_words(arguments: Any) -> frozenset[str]:
     """The different words of the texts with which work is given away."""
     texts = arguments.values() if isinstance(arguments, Mapping) else (arguments,)
-    found = (_WORD.findall(text[:MAX_BRIEF].lower()) for text in texts if isinstance(text, str))
+    found = (WORD.findall(text[:MAX_BRIEF].lower()) for text in texts if isinstance(text, str))
     return frozenset(word for words in found for word in words)
 
 

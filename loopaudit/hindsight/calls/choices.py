@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
+from loopaudit.core import regex
 from loopaudit.hindsight.calls.noise import remove_all
+
+WORD: Final = regex.lazy(r"[^\W\u3040-\u9fff]+|[\u3040-\u9fff]")
+"""A word, or a single character of a script that is written without spaces."""
 
 _OPTIONS: Final = ("options", "choices", "answers", "buttons", "suggestions", "alternatives")
 _LABELLED: Final = ("label", "text", "title", "value", "name")
@@ -21,6 +24,9 @@ _SCALES: Final = frozenset(
     """.split()
 )
 """Words of answers that fit any question."""
+
+
+_LETTERS: Final = regex.lazy(r"\w+")
 
 
 def options_of(arguments: Any) -> tuple[str, ...]:
@@ -49,7 +55,7 @@ def _label(option: Any) -> str:
 
 
 def _fits_any(option: str) -> bool:
-    return all(word.isdecimal() or word in _SCALES for word in re.findall(r"\w+", option.lower()))
+    return all(word.isdecimal() or word in _SCALES for word in _LETTERS.findall(option.lower()))
 
 
 LEAST_WORDS: Final = 3
@@ -62,7 +68,7 @@ MAX_OWN: Final = 400
 def own_answer(text: str) -> str:
     """The answer of a person to a question without offers, without noise; empty where it may fit any question."""
     plain = remove_all(text.strip()) if len(text) <= MAX_OWN else ""
-    found = re.findall(r"[^\W\u3040-\u9fff]+|[\u3040-\u9fff]", plain.lower())
+    found = WORD.findall(plain.lower())
     return plain if len(found) >= LEAST_WORDS and not set(found) <= _SCALES else ""
 
 

@@ -239,7 +239,6 @@ class History:
         """The tool with which work was given away last, and the arguments."""
         self._reports: dict[str, KnownCall] = {}
         """The first reports of each other agent, which are not read yet."""
-        """The last tool by which work was given away, and the words of the brief."""
         self._refused = 0
         """The last result that was handed in in vain, or at least not as the last call."""
         self._aside = PutAside()
@@ -458,14 +457,14 @@ class History:
         if nature.delegates and self._reported_again(entry):
             return FIRST
         if nature.informs:
-            if only_echoes_back(entry.held, subject.arguments()):
+            asked = subject.arguments()
+            if only_echoes_back(entry.held, asked):
                 self._repeats(f"\0echo {subject.call.name}", "<argument>", entry)
                 self.erring = self.constant > 0 and not seeks(subject.call.name)
                 return FIRST
-            asked = subject.arguments()
             if not self.paging and (worded(asked) if nature.rewordable else asks_in_words(asked)):
-                answer = without_echo(self._footers.plain(entry.held), subject.arguments())
-                answers, question = self._answers, question_of(subject.arguments())
+                answer = without_echo(self._footers.plain(entry.held), asked)
+                answers, question = self._answers, question_of(asked)
                 self.constant = answers.again(subject.call.name, answer, entry.last, entry.batch, question)
                 self.evidence = answers.first if self.constant else 0
                 if self.constant:
@@ -476,9 +475,9 @@ class History:
         if kind == "shell":
             command = subject.command
             if command is None or not command.startswith(PATCH_COMMAND):
-                asked = subject.shown()
-                if asked is not None:
-                    return self._read(asked, entry)
+                shown = subject.shown()
+                if shown is not None:
+                    return self._read(shown, entry)
                 if command is not None and only_echoes(command):
                     self._echo(entry)
                     return FIRST

@@ -6,6 +6,7 @@ import json
 import re
 from itertools import pairwise
 from typing import Any
+from urllib.parse import quote_plus
 
 import orjson
 import pytest
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from loopaudit.core import canonical
 from loopaudit.core.canonical import call_key
 from loopaudit.core.events import SLICE, TEXT, VALUE, Batch, Call, Result, decode_text
-from loopaudit.hindsight.calls import answers, noise, outputs, ranges, shell_ranges, wordings
+from loopaudit.hindsight.calls import answers, failures, noise, outputs, ranges, shell_ranges, wordings
 from loopaudit.hindsight.calls.edits import _lines_of, edit_of, edited_paths, replaced_in
 from loopaudit.hindsight.calls.effects import Natures
 from loopaudit.hindsight.calls.failing import HEADER, Failing, behind_header, may_say_error, maybe_error
@@ -138,6 +139,40 @@ def test_the_first_phrase_of_a_failure(text: str, arguments: dict[str, Any]) -> 
     """What is found line by line is what begins the whole text without noise and arguments."""
     begin = lead(plain_of(text, arguments)[0])
     assert loose(text, arguments) == re.sub(r"\d+", "0", re.sub(r"\s+", " ", begin).strip())
+
+
+def _all_echoes(arguments: dict[str, Any]) -> list[str]:
+    """Each text of a call's arguments that its error may echo, in whatever spelling, longest first."""
+    found = {v for v in arguments.values() if isinstance(v, str) and 3 <= len(v) <= 400}
+    found.update(failures._PLACE_WORD.findall(str(arguments.get("command", "")))[:16])
+    found.update([quote_plus(value) for value in found if len(value) <= 120])
+    found.update([tail for v in found if len(tail := v.replace("\\", "/").rstrip("/").rpartition("/")[2]) >= 3])
+    return sorted(found, key=lambda v: (-len(v), v))[:16]
+
+
+echoed = st.sampled_from(
+    "a b|src/a b.py|a+b|src%2Fa+b.py|took 3 s|session|ration> x|<dur|argument|gum|é/ü|<argument>|\n|/tmp/abc|C:\\x\\abc"
+    "|wait|pid 17|17| |path>".split("|")
+)
+echoing = st.lists(echoed | pieces, max_size=9).map("".join)
+many_echoing = st.lists(echoed | pieces, min_size=4, max_size=24).map(
+    lambda sent: {str(n): t for n, t in enumerate(sent)}
+)
+
+
+@given(
+    echoing,
+    st.dictionaries(st.sampled_from(["command", "path", "n"]), echoing | st.lists(echoed).map(" ".join)) | many_echoing,
+)
+@example("took 3 s", {"q": "duration>", "r": "<duration"})
+@example("<argument><argument> is no name\nsrc/a.py", {"q": "x\ny", "path": "src/a.py"})
+@example("took 3 s", {"q": "duration"})
+@example("no src%2Fa.py", {"q": "src/a.py"})
+@example("no xyz", {str(n): f"b c{n}" for n in range(10, 22)} | {"q": "xyz"})
+def test_only_what_stands_in_an_error_is_looked_for_in_it(text: str, arguments: dict[str, Any]) -> None:
+    everything = _all_echoes(arguments)
+    assert plain_of(text, arguments) == plain_of(text, arguments, everything)
+    assert loose(text, arguments) == loose(text, arguments, everything)
 
 
 @given(

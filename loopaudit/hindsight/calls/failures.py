@@ -20,7 +20,7 @@ from loopaudit.core import regex
 from loopaudit.core.events import decode_text
 from loopaudit.hindsight.calls.effects import WORDINGS, nature_of
 from loopaudit.hindsight.calls.footers import without_block
-from loopaudit.hindsight.calls.noise import remove_all
+from loopaudit.hindsight.calls.noise import PATTERNS, remove_all
 from loopaudit.hindsight.calls.outputs import as_letters
 from loopaudit.hindsight.calls.ranges import PATCHES, normal_path, patched_paths, path_of
 
@@ -317,9 +317,13 @@ def ends_in_error(source: str | bytes) -> bool:
     return _TRACE.match(short) is not None and _RAISED.search(short) is not None
 
 
-def plain_of(text: str, arguments: Any) -> tuple[str, str]:
-    """An error text without noise and arguments, and the longest of the arguments that stood in it; empty if none."""
-    return _without(arguments, _texts(arguments), remove_all(_gist(text)))
+def plain_of(text: str, arguments: Any, echoed: list[str] | None = None) -> tuple[str, str]:
+    """An error text without noise and arguments, and the longest of the arguments that stood in it; empty if none.
+
+    ``echoed`` are its :func:`echoes`, if they are known.
+    """
+    gist = _gist(text)
+    return _without(arguments, _echoes(gist, arguments) if echoed is None else echoed, remove_all(gist))
 
 
 def _without(arguments: Any, texts: list[str], plain: str) -> tuple[str, str]:
@@ -339,18 +343,19 @@ def _without(arguments: Any, texts: list[str], plain: str) -> tuple[str, str]:
     return plain, named
 
 
-def loose(text: str, arguments: Any) -> str:
+def loose(text: str, arguments: Any, echoed: list[str] | None = None) -> str:
     """A text that differs between two failures only if they are different ones, whatever their category.
 
     It is the :func:`lead` of what :func:`plain_of` gives. Most failures differ in it: nothing else is looked at.
     """
-    texts = _texts(arguments)
+    gist = _gist(text)
+    texts = _echoes(gist, arguments) if echoed is None else echoed
     plain = None
     if not any("\n" in value for value in texts):  # else one may stand on two lines
-        lines = (_without(arguments, texts, remove_all(line))[0] for line in _gist(text).split("\n"))
+        lines = (_without(arguments, texts, remove_all(line))[0] for line in gist.split("\n"))
         plain = next((line for line in lines if _leads(line)), None)
     if plain is None:
-        plain = plain_of(text, arguments)[0]
+        plain = _without(arguments, texts, remove_all(gist))[0]
     return _DIGITS.sub("0", _SPACE.sub(" ", lead(plain)).strip())
 
 
@@ -372,10 +377,12 @@ def lead(plain: str) -> str:
     return plain
 
 
-def failure_of(text: str, arguments: Any, *, tool: str = "", denied: bool = False) -> Failure:
+def failure_of(
+    text: str, arguments: Any, echoed: list[str] | None = None, *, tool: str = "", denied: bool = False
+) -> Failure:
     """What identifies a failure with this error text of a call of ``tool`` with these arguments."""
-    category: Category = "denied" if denied else category_of(excerpt(text))
-    plain, named = plain_of(text, arguments)
+    category: Category = "denied" if denied else category_of(text)
+    plain, named = plain_of(text, arguments, echoed)
     if category in CURELESS:
         # Positions in broken JSON and counts of missing fields vary with the text sent.
         plain = _DIGITS.sub("0", plain)
@@ -395,6 +402,9 @@ def failure_of(text: str, arguments: Any, *, tool: str = "", denied: bool = Fals
 MAX_QUOTED: Final = 120
 """Longest argument in characters that an address in an error may hold."""
 
+MAX_ECHOES: Final = 16
+"""Most texts of a call's arguments that are looked for in its error."""
+
 MAX_COMMAND: Final = 2000
 """Longest command in characters whose words are looked for in the text of its failure."""
 
@@ -413,23 +423,41 @@ def _is_question(arguments: Any, named: str) -> bool:
     )
 
 
-def _texts(arguments: Any) -> list[str]:
-    """The string values of arguments that may be echoed, longest first."""
+def echoes(text: str, arguments: Any) -> list[str]:
+    """The string values of the arguments of a call that its error text may echo, longest first."""
+    return _echoes(_gist(text), arguments)
+
+
+def _echoes(gist: str, arguments: Any) -> list[str]:
     if isinstance(arguments, str):
         return [arguments] if 3 <= len(arguments) <= 400 else []
     if not isinstance(arguments, dict):
         return []
-    found = {v for v in arguments.values() if isinstance(v, str) and 3 <= len(v) <= 400}
+    sent = {v for v in arguments.values() if isinstance(v, str) and 3 <= len(v) <= 400}
     command = arguments.get("command", arguments.get("cmd"))
     if isinstance(command, str) and len(command) <= MAX_COMMAND:
-        found.update(_PLACE_WORD.findall(command)[:16])
-    # An address in the error holds a question as addresses spell it.
-    found.update(quote_plus(value) for value in list(found) if len(value) <= MAX_QUOTED)
-    for value in list(found):
+        sent.update(_PLACE_WORD.findall(command)[:MAX_ECHOES])
+    found = sent.copy()
+    for value in sent:
         tail = value.replace("\\", "/").rstrip("/").rpartition("/")[2]
         if 3 <= len(tail) < len(value):
             found.add(tail)
-    return sorted(found, key=lambda v: (-len(v), v))[:16]
+    # An address in the error holds a question as addresses spell it. What is spelled otherwise there has one of these.
+    if "%" in gist or "+" in gist or len(found) + len(sent) > MAX_ECHOES:
+        found.update(quote_plus(value) for value in sent if len(value) <= MAX_QUOTED)
+    if len(found) > MAX_ECHOES:
+        found = set(sorted(found, key=_longest_first)[:MAX_ECHOES])
+    if _ARGUMENT not in gist:
+        found = {v for v in found if v in gist or v in _NAMES or "<" in v or ">" in v}
+    return sorted(found, key=_longest_first)
+
+
+def _longest_first(value: str) -> tuple[int, str]:
+    return -len(value), value
+
+
+_NAMES: Final = "\0".join((*PATTERNS, "argument"))
+"""What stands between ``<`` and ``>`` in a text without noise and arguments, and not in the text itself."""
 
 
 _PLACES: Final = (

@@ -60,6 +60,9 @@ def _phrases() -> dict[str, Phrase]:
         elif isinstance(value, tuple):
             for number, each in enumerate(value):
                 look(f"{place}.{number}", each)
+        elif isinstance(value, dict):
+            for name, each in value.items():
+                look(f"{place}.{name}", each)
 
     for info in pkgutil.walk_packages(loopaudit.__path__, "loopaudit."):
         if not info.name.startswith("loopaudit.integrations"):

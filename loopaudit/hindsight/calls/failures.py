@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any, Final, Literal
 from urllib.parse import quote_plus
 
@@ -18,6 +18,7 @@ import orjson
 
 from loopaudit.core import regex
 from loopaudit.core.events import decode_text
+from loopaudit.core.regex import Phrase
 from loopaudit.hindsight.calls.effects import WORDINGS, nature_of
 from loopaudit.hindsight.calls.footers import without_block
 from loopaudit.hindsight.calls.noise import PATTERNS, remove_all
@@ -57,87 +58,201 @@ LEAD: Final = 16
 _PIECE: Final = 1024
 """Bytes of a long error text that are decoded, at its beginning and at its end."""
 
-# What begins at a word stands together behind one ``\b``: else each alternative is tried at each character.
-_CATEGORIES: Final[Mapping[Category, str]] = {
+_CATEGORIES: Final[Mapping[Category, tuple[Phrase, ...]]] = {
     "unknown_tool": (
-        r"\b(?:unknown|unsupported|unregistered|undefined|invalid) (?:tool|function)\b"
-        r"(?! (?:argument|parameter|input|call))"
-        r"|\bunsupported call\b|\bno such (?:tool|function)\b|\bno (?:tool|function) (?:named|called|with)\b"
-        r"|\b(?:tool|function) (?:\S{1,80} )?(?:is |was )?(?:not found|does not exist|doesn't exist|unavailable|"
-        r"not (?:available|registered|defined|a valid|recognized|supported))"
-        r"|\bnot (?:a valid|a known|an available) tool\b"
+        Phrase(
+            "unknown |unsupported |unregistered |undefined |invalid ",
+            r"\b(?:unknown|unsupported|unregistered|undefined|invalid) (?:tool|function)\b"
+            r"(?! (?:argument|parameter|input|call))",
+        ),
+        Phrase(
+            "unsupported call|no such tool|no such function|no tool |no function ",
+            r"\b(?:unsupported call\b|no such (?:tool|function)\b|no (?:tool|function) (?:named|called|with)\b)",
+        ),
+        Phrase(
+            "not found|not exist|n't exist|unavailable|not available|not registered|not defined|not a valid"
+            "|not recognized|not supported",
+            r"\b(?:tool|function) (?:\S{1,80} )?(?:is |was )?(?:not found|does not exist|doesn't exist|unavailable|"
+            r"not (?:available|registered|defined|a valid|recognized|supported))",
+        ),
+        Phrase(
+            "not a valid tool|not a known tool|not an available tool", r"\bnot (?:a valid|a known|an available) tool\b"
+        ),
     ),
     "invalid_args": (
-        r"\b(?:(?:invalid|malformed|bad|unexpected|unrecognized|illegal) (?:\S{1,40} )?"
-        r"(?:arguments?|parameters?|params|inputs?|json|tool call)\b"
-        r"|missing (?:\d{1,3} )?(?:required |mandatory )?(?:\S{1,40} )?"
-        r"(?:arguments?|parameters?|fields?|property|properties|keys?|input)\b"
-        r"|(?:argument|parameter|field|property)s? (?:\S{1,60} )?(?:is |are |was )?(?:required|missing|invalid)\b"
-        r"|required (?:parameter|argument|property|field)\b|validation ?error"
-        r"|(?:failed|unable|could not|cannot) (?:to )?(?:parse|decode)\b|json ?(?:parse|decode|syntax)"
-        r"|(?:malformed|invalid|bad) (?:filter|query|expression|regex|regular expression|patch|hunk|selector|diff)\b"
-        r"|was missing\b|failed in parsing\b|does not match the (?:required )?schema\b)"
-        r"|inputvalidation|schema validation|unexpected end of json"
+        Phrase(
+            "invalid |malformed |bad |unexpected |unrecognized |illegal ",
+            r"\b(?:invalid|malformed|bad|unexpected|unrecognized|illegal) (?:\S{1,40} )?"
+            r"(?:arguments?|parameters?|params|inputs?|json|tool call)\b",
+        ),
+        Phrase(
+            "missing ",
+            r"\bmissing (?:\d{1,3} )?(?:required |mandatory )?(?:\S{1,40} )?"
+            r"(?:arguments?|parameters?|fields?|property|properties|keys?|input)\b",
+        ),
+        Phrase(
+            "required|missing|invalid",
+            r"\b(?:argument|parameter|field|property)s? (?:\S{1,60} )?(?:is |are |was )?(?:required|missing|invalid)\b",
+        ),
+        Phrase(
+            "required |validation|json",
+            r"\b(?:required (?:parameter|argument|property|field)\b|validation ?error|json ?(?:parse|decode|syntax))",
+        ),
+        Phrase("parse|decode", r"\b(?:failed|unable|could not|cannot) (?:to )?(?:parse|decode)\b"),
+        Phrase(
+            "malformed |invalid |bad ",
+            r"\b(?:malformed|invalid|bad) "
+            r"(?:filter|query|expression|regex|regular expression|patch|hunk|selector|diff)\b",
+        ),
+        Phrase(
+            "was missing|failed in parsing|schema|inputvalidation|unexpected end of json",
+            r"\b(?:was missing\b|failed in parsing\b|does not match the (?:required )?schema\b)"
+            r"|inputvalidation|schema validation|unexpected end of json",
+        ),
     ),
     "unmet": (
-        r"\b(?:has|have|was|were) not (?:yet )?(?:been )?(?:read|opened|viewed|loaded|initiali[sz]ed|connected|started|"
-        r"selected|activated|configured)\b|\bmodified since\b|\bchanged since (?:it was |you |the )?(?:last )?read"
-        r"|\bread (?:it|the file|this file) (?:first|again|before)|\bmust (?:first )?(?:read|view|open|connect|call|"
-        r"start|select|initiali[sz]e|be read|be opened|be viewed)\b|\bnot (?:yet )?(?:connected|initiali[sz]ed)\b"
-        r"|\b(?:connect|call|open|start|select|initiali[sz]e|run) \S{1,60} (?:first|before)\b"
-        r"|\bno (?:active|open|current|running) (?:\S{1,30} )?(?:session|page|tab|browser|connection|project|file)\b"
+        Phrase(
+            "has not |have not |was not |were not ",
+            r"\b(?:has|have|was|were) not (?:yet )?(?:been )?(?:read|opened|viewed|loaded|initiali[sz]ed|connected"
+            r"|started|selected|activated|configured)\b",
+        ),
+        Phrase(
+            "modified since|changed since",
+            r"\bmodified since\b|\bchanged since (?:it was |you |the )?(?:last )?read",
+        ),
+        Phrase("read it |file ", r"\bread (?:it|the file|this file) (?:first|again|before)"),
+        Phrase(
+            "must ",
+            r"\bmust (?:first )?(?:read|view|open|connect|call|start|select|initiali[sz]e"
+            r"|be read|be opened|be viewed)\b",
+        ),
+        Phrase("connected|initiali", r"\bnot (?:yet )?(?:connected|initiali[sz]ed)\b"),
+        Phrase(" first| before", r"\b(?:connect|call|open|start|select|initiali[sz]e|run) \S{1,60} (?:first|before)\b"),
+        Phrase(
+            "no active |no open |no current |no running ",
+            r"\bno (?:active|open|current|running) (?:\S{1,30} )?"
+            r"(?:session|page|tab|browser|connection|project|file)\b",
+        ),
     ),
     "rejected": (
-        r"\bintroduced? (?:a )?new (?:syntax|lint\w{0,4}|type|parse) errors?|\bwould (?:introduce|break|leave) "
-        r"|\bsyntax ?errors? (?:in|after|caused by) (?:your|the|this) (?:\S{1,30} )?(?:edit|patch|change)"
-        r"|\b(?:edit|patch|change)s? (?:was |were |has been |have been )?(?:rejected|reverted|rolled back|not applied)"
+        Phrase("introduc", r"\bintroduced? (?:a )?new (?:syntax|lint\w{0,4}|type|parse) errors?"),
+        Phrase("would introduce |would break |would leave ", r"\bwould (?:introduce|break|leave) "),
+        Phrase(
+            "syntax error|syntaxerror",
+            r"\bsyntax ?errors? (?:in|after|caused by) (?:your|the|this) (?:\S{1,30} )?(?:edit|patch|change)",
+        ),
+        Phrase(
+            "rejected|reverted|rolled back|not applied",
+            r"\b(?:edit|patch|change)s? (?:was |were |has been |have been )?"
+            r"(?:rejected|reverted|rolled back|not applied)",
+        ),
     ),
     "quota": (
-        r"(?<![a-z])(?:daily|weekly|monthly)(?![a-z])[^\n]{0,60}(?<![a-z])(?:quota|limit|allowance)(?![a-z])"
-        r"|\b(?:insufficient|not enough)[_ ](?:quota|credits?|balance|funds)\b|\bout of credits?\b"
-        r"|\bquota\b[^\n]{0,40}\b(?:exhausted|used up)\b"
-        r"|\b(?:resets?|try again|retry) in \d{1,4} ?(?:h|hours?|d|days?)\b|\btry again tomorrow\b"
+        Phrase(
+            "daily|weekly|monthly",
+            r"(?<![a-z])(?:daily|weekly|monthly)(?![a-z])[^\n]{0,60}(?<![a-z])(?:quota|limit|allowance)(?![a-z])",
+        ),
+        Phrase(
+            "insufficient|not enough|out of credit",
+            r"\b(?:(?:insufficient|not enough)[_ ](?:quota|credits?|balance|funds)\b|out of credits?\b)",
+        ),
+        Phrase("quota", r"\bquota\b[^\n]{0,40}\b(?:exhausted|used up)\b"),
+        Phrase(
+            "reset in |resets in |try again in |retry in |try again tomorrow",
+            r"\b(?:(?:resets?|try again|retry) in \d{1,4} ?(?:h|hours?|d|days?)\b|try again tomorrow\b)",
+        ),
     ),
     "outage": (
-        r"\b(?:429|502|503|504|529)\b|\btoo many requests\b|\brate.?limit|\bservice unavailable\b|\bbad gateway\b"
-        r"|\bgateway time|\btemporar(?:y|ily)\b|\boverloaded\b|\btry again later\b|\bretry after\b"
-        r"|\bconnection (?:reset|refused|aborted|closed|timed)|\beconnre|\betimedout\b|\beai_again\b"
-        r"|\bnetwork (?:is )?(?:unreachable|timeout|error)|\bsocket hang up\b"
-        r"|\bhost (?:is )?(?:unreachable|down)\b|\bno response\b"
-        r"|\b(?:request|connect|read|operation|network)(?:ion)? ?timed? ?out\b|\bdeadline exceeded\b"
-        r"|\b(?:could not|cannot|unable to|failed to) (?:get|acquire|obtain) (?:the |a )?(?:\S{1,40} )?lock\b"
-        r"|\b(?:database|index|table|file) is locked\b|\block(?:ed)? (?:is )?(?:currently )?held by\b"
-        r"|\banother (?:\S{1,40} )?(?:process|instance|operation) (?:is|seems|currently|has the lock)\b"
-        r"|\b100(?:\.0)?% packet loss\b"
+        Phrase("429|502|503|504|529", r"\b(?:429|502|503|504|529)\b"),
+        Phrase(
+            "too many requests|limit|service unavailable|gateway|temporar|overloaded|try again later|retry after",
+            r"\b(?:too many requests\b|rate.?limit|service unavailable\b|bad gateway\b|gateway time"
+            r"|temporar(?:y|ily)\b|overloaded\b|try again later\b|retry after\b)",
+        ),
+        Phrase(
+            "connection |econnre|etimedout|eai_again|network |socket hang up|host |no response",
+            r"\b(?:connection (?:reset|refused|aborted|closed|timed)|econnre|etimedout\b|eai_again\b"
+            r"|network (?:is )?(?:unreachable|timeout|error)|socket hang up\b|host (?:is )?(?:unreachable|down)\b"
+            r"|no response\b)",
+        ),
+        Phrase(
+            "timed out|timedout|timeout|time out|deadline exceeded",
+            r"\b(?:(?:request|connect|read|operation|network)(?:ion)? ?timed? ?out\b|deadline exceeded\b)",
+        ),
+        Phrase(
+            "lock",
+            r"\b(?:(?:could not|cannot|unable to|failed to) (?:get|acquire|obtain) (?:the |a )?(?:\S{1,40} )?lock\b"
+            r"|(?:database|index|table|file) is locked\b|lock(?:ed)? (?:is )?(?:currently )?held by\b)",
+        ),
+        Phrase(
+            "another ",
+            r"\banother (?:\S{1,40} )?(?:process|instance|operation) (?:is|seems|currently|has the lock)\b",
+        ),
+        Phrase("packet loss", r"\b100(?:\.0)?% packet loss\b"),
     ),
     "auth": (
-        r"\b(?:401|403)\b|\bunauthori[sz]ed\b|\bunauthenticated\b|\bforbidden\b"
-        r"|\bauthentication (?:failed|required|error)|\bnot logged in\b|\bbad credentials\b"
-        r"|\b(?:token|credentials?|api key|session|password) (?:is |are |has |have )?(?:been )?"
-        r"(?:expired|invalid|missing|revoked|incorrect)|\binvalid (?:api key|credentials?|token|password)\b"
+        Phrase("401|403", r"\b(?:401|403)\b"),
+        Phrase(
+            "unauthori|unauthenticated|forbidden|authentication |not logged in|bad credentials",
+            r"\b(?:unauthori[sz]ed\b|unauthenticated\b|forbidden\b|authentication (?:failed|required|error)"
+            r"|not logged in\b|bad credentials\b)",
+        ),
+        Phrase(
+            "token|credential|api key|session|password",
+            r"\b(?:(?:token|credentials?|api key|session|password) (?:is |are |has |have )?(?:been )?"
+            r"(?:expired|invalid|missing|revoked|incorrect)|invalid (?:api key|credentials?|token|password)\b)",
+        ),
     ),
     "denied": (
-        r"\bpermission (?:\S{1,40} ){0,8}(?:was |is |has been )?denied\b|\baccess denied\b|\boperation not permitted\b"
-        r"|\b(?:denied|rejected|blocked|refused|declined|disallowed) (?:by|while|because|in)\b"
-        r"|\b(?:user|person|operator) (?:has )?(?:denied|rejected|declined|refused)"
-        r"|\bdoesn't want to (?:proceed|take)\b|\bnot (?:allowed|permitted)\b"
-        r"|\brequires? approval\b|\bhaven't granted\b"
+        Phrase(
+            "denied|not permitted",
+            r"\b(?:permission (?:\S{1,40} ){0,8}(?:was |is |has been )?denied\b|access denied\b"
+            r"|operation not permitted\b)",
+        ),
+        Phrase(
+            "denied |rejected |blocked |refused |declined |disallowed ",
+            r"\b(?:denied|rejected|blocked|refused|declined|disallowed) (?:by|while|because|in)\b",
+        ),
+        Phrase(
+            "user |person |operator ",
+            r"\b(?:user|person|operator) (?:has )?(?:denied|rejected|declined|refused)",
+        ),
+        Phrase(
+            "want to |not allowed|not permitted|approval|granted",
+            r"\b(?:doesn't want to (?:proceed|take)\b|not (?:allowed|permitted)\b|requires? approval\b"
+            r"|haven't granted\b)",
+        ),
     ),
     "no_match": (
-        r"\b(?:(?:old_?str(?:ing)?|oldtext|search (?:text|block|string)|string to replace|context|pattern|"
-        r"text to replace)\b.{0,80}?\b(?:not found|no match|did not match|could not be found|0 (?:occurrences|matches))"
-        r"|(?:0|no|multiple|\d{1,6}) (?:occurrences?|matches|match(?:es)? (?:found|of|for the string))\b"
-        r"|(?:does not|doesn't|did not|didn't) match any(?:thing|\b)"
-        r"|no replacement was (?:performed|made)\b|did not appear verbatim\b"
-        r"|no (?:exact |sufficiently |similar ){0,2}match found\b|not unique\b"
-        r"|failed to find (?:expected lines|context)"
-        r"|patch (?:failed|does not apply|verification failed))|apply_patch verification failed"
+        Phrase(
+            "not found|no match|did not match|not be found|0 occurrences|0 matches",
+            r"\b(?:old_?str(?:ing)?|oldtext|search (?:text|block|string)|string to replace|context|pattern|"
+            r"text to replace)\b.{0,80}?\b"
+            r"(?:not found|no match|did not match|could not be found|0 (?:occurrences|matches))",
+        ),
+        Phrase(
+            " occurrence| match",
+            r"\b(?:0|no|multiple|\d{1,6}) (?:occurrences?|matches|match(?:es)? (?:found|of|for the string))\b",
+        ),
+        Phrase(" match any", r"\b(?:does not|doesn't|did not|didn't) match any(?:thing|\b)"),
+        Phrase(
+            "no replacement|verbatim|match found|not unique|failed to find |patch ",
+            r"\b(?:no replacement was (?:performed|made)\b|did not appear verbatim\b"
+            r"|no (?:exact |sufficiently |similar ){0,2}match found\b|not unique\b"
+            r"|failed to find (?:expected lines|context)|patch (?:failed|does not apply|verification failed))"
+            r"|apply_patch verification failed",
+        ),
     ),
     "not_found": (
-        r"\b(?:404|enoent)\b|\bno such (?:file|directory|object|key|entry|container|host)"
-        r"|\b(?:does not|doesn't|do not) exist\b|\bnot found\b|\bcannot find\b|\bcould not (?:find|be found)\b"
+        Phrase(
+            "404|enoent|no such |not exist|n't exist|not found|cannot find|could not ",
+            r"\b(?:(?:404|enoent)\b|no such (?:file|directory|object|key|entry|container|host)"
+            r"|(?:does not|doesn't|do not) exist\b|not found\b|cannot find\b|could not (?:find|be found)\b)",
+        ),
     ),
 }
+"""What tells a category. Each phrase is compiled when it first could match, so most of them in no run."""
+
 _NEEDLES: Final[Mapping[Category, tuple[str, ...]]] = {
     "unknown_tool": ("tool", "function", "unsupported call"),
     "invalid_args": (
@@ -170,7 +285,7 @@ _NEEDLES: Final[Mapping[Category, tuple[str, ...]]] = {
     ),
     "not_found": ("404", "enoent", "no such", "not exist", "n't exist", "not found", "cannot find", "could not"),
 }  # fmt: skip
-"""What a text must hold for the pattern of a category to match; spares most searches. Their order counts."""
+"""What a text must hold for a phrase of a category to match; spares most searches. Their order counts."""
 
 _REASON: Final = regex.lazy(
     r"read-only file ?system|no space left on device|disk quota exceeded|permission denied|operation not permitted"
@@ -279,16 +394,11 @@ def _category_of(text: str) -> Category:
     for name, needles in _NEEDLES.items():
         for needle in needles:
             if needle in letters:
-                if _category(name).search(short) is not None:
-                    return name
+                for phrase in _CATEGORIES[name]:
+                    if phrase.may_match(letters) and phrase.pattern.search(short) is not None:
+                        return name
                 break
     return "other"
-
-
-@cache
-def _category(name: Category) -> re.Pattern[str]:
-    """The pattern of a category for text in lower case; compiled when it is first needed."""
-    return re.compile(_CATEGORIES[name])
 
 
 _TRACE: Final = regex.lazy(r"Traceback|\s*Cell In\[|\s*File \"|-{20}")

@@ -10,7 +10,7 @@ def spellings(pattern: str) -> list[str]:
     """Texts that a pattern matches: together they take each alternative, and each optional part both ways.
 
     What is repeated is spelled as often as it must be, and once. Of a range or class of characters stands
-    a middle dot, which spells no word; what is looked for ahead and behind is left out.
+    a middle dot, which spells no word. What must stand before is spelled; what is looked for ahead is left out.
     """
     # The module is private, but the only one that tells what a pattern consists of.
     return _spellings(re._parser.parse(pattern))  # type: ignore[attr-defined]
@@ -28,6 +28,8 @@ def _spellings(tree: Any) -> list[str]:
             parts = _spellings(value[3])
         elif name == "ATOMIC_GROUP":
             parts = _spellings(value)
+        elif name == "ASSERT" and value[0] < 0:
+            parts = _spellings(value[1])
         elif name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
             least, most, inner = value
             once = _spellings(inner)

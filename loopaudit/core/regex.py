@@ -18,6 +18,7 @@ class _Lazy:
 
     def __init__(self, pattern: Any, flags: int) -> None:
         self._given = (pattern, flags)
+        self.pattern = pattern
 
     def __getattr__(self, name: str) -> Any:
         # Dunder names are asked for by copying and pickling, which must not compile anything.

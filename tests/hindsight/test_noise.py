@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import string
 import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from loopaudit.hindsight.calls import noise
 from loopaudit.hindsight.calls.noise import CONTEXT, MAX_SPAN, PATTERNS, remove, same_but_for_noise
 
 SAME = [
@@ -157,3 +160,14 @@ def test_removal_is_linear(piece: str) -> None:
     small, large = cost(2000), cost(16000)
     # Eight times the text; quadratic work would take sixty-four times as long.
     assert large < 30 * max(small, 0.0005)
+
+
+def test_the_lower_case_of_a_letter_is_what_it_matches() -> None:
+    """Of all letters but the odd ones; so noise may be looked for in the lower case of a line."""
+    letters = {letter.lower() for pattern in PATTERNS.values() for letter in pattern if letter.isalpha()}
+    letters.update(string.ascii_lowercase)
+    odd = {*noise._FOLDED, *noise._FOLDED_ELSEWHERE}
+    others = "".join(set(map(chr, range(0x20000))) - odd)  # behind it no letter has a case
+    matched = re.findall(f"[{''.join(letters)}]", others, re.IGNORECASE)
+    assert set(matched) == {letter for letter in others if letter.lower() in letters}
+    assert len(others.lower()) == len(others)

@@ -18,9 +18,10 @@ from loopaudit.core.canonical import call_key
 from loopaudit.core.events import SLICE, TEXT, VALUE, Batch, Call, Result, decode_text
 from loopaudit.hindsight.calls import answers, failures, noise, outputs, ranges, shell_ranges, wordings
 from loopaudit.hindsight.calls.edits import _lines_of, edit_of, edited_paths, replaced_in
-from loopaudit.hindsight.calls.effects import Natures
+from loopaudit.hindsight.calls.effects import Natures, acts_in_gui, nature_of, sees_gui, tells_action
 from loopaudit.hindsight.calls.failing import HEADER, Failing, behind_header, may_say_error, maybe_error
 from loopaudit.hindsight.calls.failures import ends_of, excerpt, lead, loose, may_be_obstacle, obstacle_of, plain_of
+from loopaudit.hindsight.calls.history import History
 from loopaudit.hindsight.calls.noise import begins_otherwise, first_difference, same_but_for_noise
 from loopaudit.hindsight.calls.outputs import differences, digest_of, equal, head_of, is_nothing
 from loopaudit.hindsight.calls.subject import Subject
@@ -614,3 +615,62 @@ def test_answers_with_something_behind_a_label(text: str) -> None:
     """What is seen at once to say something is what holds a letter or a digit when its labels are taken away."""
     if answers._VALUE.search(text) is not None:
         assert any(map(str.isalnum, answers._LABEL.sub("", text)))
+
+
+@given(
+    st.lists(st.sampled_from(["browser", "click", "page", "look", "go", "screenshot", "type", "form"]), max_size=4),
+    st.dictionaries(st.sampled_from(["action", "op", "x", "text"]), st.sampled_from(["click", "zoom out", 3, ""])),
+)
+def test_a_name_tells_what_a_call_does_on_a_screen_unless_an_argument_does(
+    name: list[str], arguments: dict[str, Any]
+) -> None:
+    tool = "_".join(name)
+    nature = nature_of(tool)
+    if nature.kind == "other" and not tells_action(arguments):
+        assert nature.acts == acts_in_gui(tool, arguments, "other")
+        assert nature.sees == sees_gui(tool, arguments, "other")
+
+
+_MARKS = """
+    evidence constant noise choice still redo returned erring rephrased failed sibling fruitless paging over
+""".split()
+
+
+_CALLS: list[tuple[str, Any, str]] = [
+    ("bash", {"command": "make"}, "built"),
+    ("bash", {"command": "make"}, "!make: *** no rule"),
+    ("bash", {"command": "sleep 5; tail -1 server.log"}, "step 3"),
+    ("bash", {"command": "tail -1 server.log"}, "exit code 0"),
+    ("bash", {"command": "echo done"}, "done"),
+    ("edit_file", {"path": "a", "old_string": "1", "new_string": "2"}, "ok"),
+    ("edit_file", {"path": "a", "old_string": "2", "new_string": "1"}, "ok"),
+    ("edit_file", {"path": "a", "old_string": "3", "new_string": "4"}, "No match was found."),
+    ("read_file", {"path": "a"}, "text"),
+    ("read_file", {"path": "a", "limit": 1}, "text"),
+    ("update_order", {"id": 1}, "2 parts missing"),
+    ("update_order", {"id": 2}, "2 parts missing"),
+    ("web_search", {"query": "how to fly"}, "no results"),
+    ("web_search", {"query": "how people fly"}, "no results"),
+    ("browser_click", {"element": "a"}, "- button [ref=e1]"),
+    ("browser_click", {"element": "b"}, "- button [ref=e1]"),
+    ("ask_user", {"question": "Which?", "options": ["red", "blue"]}, "red"),
+    ("make", {"x": 1}, "?"),
+]
+
+
+@given(st.lists(st.lists(st.sampled_from(_CALLS), min_size=1, max_size=2), max_size=16))
+@example([[call] for call in _CALLS])
+@example([[call] for place in (0, 8, 4, 3, 2, 0, 8, 13, 17) for call in _CALLS[place : place + 2]])
+def test_what_was_found_of_a_call_is_forgotten_with_the_next(batches: list[list[tuple[str, Any, str]]]) -> None:
+    """A call is judged as if everything had been forgotten before it, which is done only where there is something."""
+    session = Session().user("Go.")
+    for calls in batches:
+        session.batch(*calls)
+    session._emit.finish()
+    lazy, eager = (History(outputs.Outputs(), Natures()) for _ in range(2))
+    for batch in session.events:
+        if isinstance(batch, Batch):
+            for call in batch.calls:
+                eager._unmark()
+                assert lazy.classify(call, batch.index) == eager.classify(call, batch.index)
+                assert [getattr(lazy, mark) for mark in _MARKS] == [getattr(eager, mark) for mark in _MARKS]

@@ -78,7 +78,7 @@ class PutAside:
     __slots__ = ("_before", "_held", "_last", "first")
 
     def __init__(self) -> None:
-        self._before: tuple[Call, Held, int] | None = None
+        self._before: tuple[Call, str | bytes, int] | None = None
         """The last call with its result and response. It is looked into when the next result begins like it."""
         self._last: _Aside | None = None
         self._held: Held = ""
@@ -94,10 +94,13 @@ class PutAside:
         The place is another one each time; but for that, and for noise, the answers are equal. ``plain``
         takes away what a harness puts behind every result.
         """
-        before = self._before
-        short = not isinstance(held, tuple) and LEAST <= len(held) <= MAX_PREVIEW
-        self._before = (call, held, batch) if short else None  # a longer one is no preview, and not held on to
-        last = self._last
+        before, last = self._before, self._last
+        if isinstance(held, tuple) or not LEAST <= len(held) <= MAX_PREVIEW:
+            self._before = None  # a longer one is no preview, and not held on to
+        else:
+            self._before = (call, held, batch)
+        if last is None and (before is None or before[1][:LEAST] != held[:LEAST]):
+            return 0  # as nearly always; no more than their beginnings is looked at
         if last is None or not _begin_alike(self._held, held):
             if before is None or not _begin_alike(before[1], held) or not _may_be_aside(held):
                 return 0

@@ -235,8 +235,11 @@ Identity = bytes | int | tuple[str, str]
 """Stands for name and arguments of a call, without arguments that say nothing."""
 
 
-class Nature(msgspec.Struct, frozen=True, gc=False):
-    """What a tool's name tells. ``effect`` is ``None`` where only a call's arguments tell."""
+class Nature(msgspec.Struct, frozen=True, gc=False, eq=False):
+    """What a tool's name tells. ``effect`` is ``None`` where only a call's arguments tell.
+
+    There is one for each name, so that it is known by its identity, which costs nothing to look up.
+    """
 
     kind: Kind
     effect: Effect | None
@@ -257,6 +260,10 @@ class Nature(msgspec.Struct, frozen=True, gc=False):
     """Whether a call may write a plan: a tool for plans, or one that writes files."""
     labels: frozenset[str] = LABELS
     """Arguments that only label a call; of one that hands the conversation over, the words that go with it."""
+    acts: bool = False
+    """Whether a call without an argument that tells its action is a click or the like (:func:`acts_in_gui`)."""
+    sees: bool = False
+    """Whether a call without an argument that tells its action shows what is on the screen (:func:`sees_gui`)."""
 
     @property
     def hands_over(self) -> bool:
@@ -267,7 +274,14 @@ class Nature(msgspec.Struct, frozen=True, gc=False):
 @lru_cache(maxsize=512)
 def nature_of(name: str, given: Kind | None = None) -> Nature:
     """What the name of a tool tells about its calls; ``given`` is a kind that the user gave it."""
-    kind = given or kind_of_name(name)
+    nature = _nature_of(name, given or kind_of_name(name))
+    if nature.kind != "other":
+        return nature
+    acts, sees = acts_in_gui(name, None, "other"), sees_gui(name, None, "other")
+    return msgspec.structs.replace(nature, acts=acts, sees=sees)
+
+
+def _nature_of(name: str, kind: Kind) -> Nature:
     has_meta = kind in _META_KINDS
     if kind in _LOOKING_KINDS:
         informs = kind in ("list", "search", "web_fetch", "web_search")
@@ -512,10 +526,15 @@ def effect_of(name: str, arguments: Any, nature: Nature, kind: Kind) -> CommandE
     return _by_arguments(name, arguments, nature)
 
 
+def tells_action(arguments: Any) -> bool:
+    """Whether an argument may tell what a call is to do, so that the name of its tool alone does not."""
+    return isinstance(arguments, dict) and not _ACTION_KEYS.isdisjoint(arguments)
+
+
 def _spoken(name: str, arguments: Any) -> frozenset[str]:
     """The words of a tool's name, and of the argument that says what it is to do."""
     found = _words_of(name)
-    if isinstance(arguments, dict) and not _ACTION_KEYS.isdisjoint(arguments):
+    if tells_action(arguments):
         for key in _ACTIONS:
             word = arguments.get(key)
             if isinstance(word, str) and len(word) <= 40:

@@ -14,12 +14,15 @@ The order in which the classes are tried, and with that their precedence:
 4. No equal call before. A failure like the tool's last one: ``same_failure``. A read of lines
    that were all shown: ``re_read``. Anything else: ``first``.
 
-Most calls have no equal before them, so that way is short: nothing is decoded, compared or
-hashed that a later call may never ask for.
+Most calls have no equal before them, so that way is short: what is asked of one follows from the
+nature of its tool (:data:`_STEPS`), and nothing is decoded, compared or hashed that a later call
+may never ask for.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, Final, Literal
 
 from loopaudit.core import canonical
@@ -44,6 +47,7 @@ from loopaudit.hindsight.calls.effects import (
     EDITING_KINDS,
     PATCH_COMMAND,
     Identity,
+    Nature,
     Natures,
     acts_in_gui,
     asks_in_words,
@@ -64,6 +68,7 @@ from loopaudit.hindsight.calls.effects import (
     seeks,
     sees_gui,
     shows_stuck,
+    tells_action,
     to_whom,
     took_more,
     worded,
@@ -100,6 +105,7 @@ from loopaudit.hindsight.calls.outputs import (
 from loopaudit.hindsight.calls.ranges import ReadRange, read_range
 from loopaudit.hindsight.calls.requests import asks_for_patience, is_of_flakes, most_named, runs_asked, runs_named
 from loopaudit.hindsight.calls.screens import Screens
+from loopaudit.hindsight.calls.shell_ranges import may_show_lines
 from loopaudit.hindsight.calls.shown import Shown
 from loopaudit.hindsight.calls.subject import Subject
 from loopaudit.hindsight.calls.waits import MAX_COMMAND, WAITING, Waits
@@ -205,10 +211,11 @@ class History:
     """
 
     __slots__ = (
-        "_answers", "_aside", "_brief", "_choices", "_current", "_echoed", "_editing", "_erring", "_failing",
-        "_footers", "_hits", "_kept", "_listings", "_logs", "_moved", "_moved_on", "_of_flakes", "_old",
-        "_outcomes", "_outputs", "_patient", "_refused", "_reports", "_request", "_row", "_runs", "_screens",
-        "_searches", "_shown", "_stands", "_waits", "_was", "_young", "asked_range", "changed", "changes", "choice",
+        "_answers", "_aside", "_brief", "_choices", "_current", "_echoed", "_editing", "_erring", "_failed_before",
+        "_failing", "_footers", "_hits", "_kept", "_listings", "_logs", "_marked", "_moved", "_moved_on", "_of_flakes",
+        "_old", "_outcomes", "_outputs", "_patient", "_refused", "_reports", "_request", "_row", "_row_of", "_runs",
+        "_screens", "_searches", "_shown", "_stands", "_waits", "_was", "_young", "asked_range", "changed", "changes",
+        "choice",
         "constant", "epoch", "erring", "evidence", "failed", "fruitless", "moves", "noise", "over", "paging",
         "redo", "rephrased", "returned", "seen", "sibling", "still", "subject", "turn",
     )  # fmt: skip
@@ -218,7 +225,8 @@ class History:
         self._young: dict[Identity, KnownCall] = {}
         self._old: dict[Identity, KnownCall] = {}
         self._failing = Failing()
-        self._erring = Erring()
+        self._failed_before = False
+        """Whether anything failed that did not succeed since; while it is false ``_failing`` holds nothing."""
         self._current: Failed | None = None
         self._moved = False
         """Whether the last call had another result than its equal just before."""
@@ -228,25 +236,28 @@ class History:
         """The old result, where both may be refusals that nothing flags."""
         self._stands: Held | None = None
         """The earlier result that stays the one to compare with, where the last one only pointed to it."""
-        self._answers = Answers()
-        self._outcomes = Answers()
-        self._searches = Answers()
+        # What follows is made when it is first needed, and most of it given up with each request: most agents never
+        # ask for it, and in a chat nearly every call stands behind a request of its own.
+        self._answers: Answers | None = None
+        self._erring: Erring | None = None
+        self._outcomes: Answers | None = None
+        self._searches: Answers | None = None
         """What searches in a shell have found, by their words."""
-        self._choices = Answers()
+        self._choices: Answers | None = None
         """What a person chose of the same options."""
+        self._listings: Listings | None = None
+        self._hits: Listings | None = None
+        """What searches have found, by tool."""
+        self._reports: dict[str, KnownCall] | None = None
+        """The first reports of each other agent, which are not read yet."""
+        self._waits: Waits | None = None
+        self._screens: Screens | None = None
         self._footers = Footers()
         self._brief: tuple[str, Any] = ("", None)
         """The tool with which work was given away last, and the arguments."""
-        self._reports: dict[str, KnownCall] = {}
-        """The first reports of each other agent, which are not read yet."""
         self._refused = 0
         """The last result that was handed in in vain, or at least not as the last call."""
         self._aside = PutAside()
-        self._waits = Waits()
-        self._screens = Screens()
-        self._listings = Listings()
-        self._hits = Listings(ranked_of)
-        """What searches have found, by tool."""
         self._shown = Shown()
         self._logs: list[str] = []
         """Files into which commands in the background write."""
@@ -256,8 +267,10 @@ class History:
         self.turn = 0
         self._request = ""
         self._runs = 1
-        self._row = ("", 0)
-        """The tool of the last calls, and the first of them with no other tool between."""
+        self._row_of = ""
+        """The tool of the last calls."""
+        self._row = 0
+        """The first of them with no other tool between."""
         self._echoed = (-1, 0, 0)
         """The last command that printed its own words, the first of those in a row, and how many followed that."""
         self._moved_on = 0
@@ -265,24 +278,21 @@ class History:
         self._patient: bool | None = False
         self._of_flakes: bool | None = False
         self.epoch = 0
-        self.evidence = 0
-        self.noise: tuple[str, ...] = ()
-        self.redo = False
-        self.rephrased = False
         self.changed = False
-        self.returned = False
-        self.constant = 0
-        self.erring = False
         self.asked_range: ReadRange | None = None
-        self.failed = False
-        self.sibling = False
-        self.fruitless = False
         self.moves = False
         self.seen = 0
-        self.paging = False
-        self.over = False
-        self.choice = False
-        self.still = False
+        self._unmark()
+
+    def _unmark(self) -> None:
+        """Forget what was found of the last call."""
+        self._marked = False
+        """Whether anything of this but ``evidence``, which mostly stands for all of it, may be set."""
+        self._current = None
+        self.evidence = self.constant = 0
+        self.noise: tuple[str, ...] = ()
+        self.choice = self.still = self.redo = self.returned = self.erring = self.rephrased = False
+        self.failed = self.sibling = self.fruitless = self.paging = self.over = False
 
     def asked(self, request: str = "") -> None:
         """A person asked for something: whatever is looked at again now is justified once.
@@ -295,18 +305,17 @@ class History:
         self._runs = 0
         self._patient = self._of_flakes = None
         self._editing.forget()
-        self._failing.clear()
-        self._erring.clear()
-        self._answers.clear()
-        self._reports.clear()
-        self._searches.clear()
-        self._listings.clear()
-        self._hits.clear()
+        if self._failed_before:
+            self._failing.clear()
+            self._failed_before = False
+        self._erring = self._answers = self._searches = self._listings = self._hits = self._reports = None
         self._aside.clear()
-        self._waits.clear()
-        self._screens.clear()
+        if self._waits is not None:
+            self._waits.clear()
+        if self._screens is not None:
+            self._screens.clear()
         if request:
-            self._choices.clear()  # not by the answer to a question that the agent asked
+            self._choices = None  # not by the answer to a question that the agent asked
 
     @property
     def runs_asked(self) -> int:
@@ -366,17 +375,13 @@ class History:
 
     def classify(self, call: Call, batch: int) -> CallClass:
         """The class of the next call; ``batch`` is the index of its response."""
-        identity = self.subject.take(call)
-        if call.name != self._row[0]:
-            self._row = (call.name, call.number)
-        self._current = None
-        self.choice = self.still = False
-        if self.evidence:
-            # All of these are set together with evidence; most calls have none, and need not reset what is reset.
-            self.evidence = self.constant = 0
-            self.noise = ()
-            self.redo = self.returned = self.erring = self.rephrased = False
-        self.failed = self.sibling = self.fruitless = self.paging = self.over = False
+        subject = self.subject
+        identity = subject.take(call)
+        name = call.name
+        if name != self._row_of:
+            self._row_of, self._row = name, call.number
+        if self.evidence or self._marked:  # most calls leave nothing that had to be forgotten
+            self._unmark()
         result = call.result
         if result is None or result.status == "cancelled":
             return UNKNOWN
@@ -387,13 +392,19 @@ class History:
         if len(held) <= MAX_EVICTED and is_bracketed(held) and _stands_for_evicted(held):
             return UNKNOWN  # the recorder let go of the result
         footers = self._footers
-        if call.name != footers.tool:
-            footers.another(call.name)
+        if name != footers.tool:
+            footers.another(name)
         footers.last = held
-        failed = result.failed
-        if not failed and result.level is None and self.subject.nature.kind in _REFUSABLE:
-            failed = self._rejected(result)
-        self.failed = failed
+        nature = subject.nature
+        failed = result.failed or (
+            # What only looks has nothing to refuse.
+            nature.effect is not EFFECT_LOOKS
+            and nature.kind in _REFUSABLE
+            and result.level is None
+            and self._rejected(result)
+        )
+        if failed:
+            self.failed = self._marked = True
         # Two generations of known calls: a full young one becomes the old one as a whole, and what is asked for again
         # moves over. That forgets the longest unused half at once, without keeping an order.
         young = self._young
@@ -406,16 +417,19 @@ class History:
             number = call.number
             entry = KnownCall(number, batch, number, failed, held, self.turn, self.epoch)
             found = self._new_failure(result, batch) if failed else self._novel(entry)
-            if self.subject.kind == "shell":
-                self._watch(held, batch, first=found == FIRST)
+            if found is not FIRST:
+                self._marked = True
+            if subject.kind == "shell":
+                self._watch(held, batch, first=found is FIRST)
             if len(young) >= GENERATION:
                 self._old, self._young = young, {}
                 young = self._young
             young[identity] = entry
         else:
+            self._marked = True
             self.sibling = entry.batch == batch
             found = self._again(result, entry, held, batch)
-            if self.subject.kind == "shell":
+            if subject.kind == "shell":
                 self._watch(held, batch, first=False)
             if self._stands is not None:
                 held, self._stands = self._stands, None
@@ -426,70 +440,75 @@ class History:
         return found
 
     # -- without an equal call before ------------------------------------------------------
+    #
+    # Each of the steps below answers one question about a success without an equal call before. ``None`` hands the
+    # call to the next step; a class decides. _STEPS at the end of this module tells in which order they are taken,
+    # and of which tools.
 
     def _novel(self, entry: KnownCall) -> CallClass:
         """A success without an equal call before."""
         subject = self.subject
+        if self._failed_before:
+            self._succeeded()
+        for step in steps_of(subject.nature):
+            found = step(self, entry)
+            if found is not None:
+                return found
+        return FIRST
+
+    def _succeeded(self) -> None:
+        """What the call asks for fails no more."""
+        self._failing.succeeded(self.subject)
+        self._failed_before = bool(self._failing)
+
+    def _reads(self, entry: KnownCall) -> CallClass | None:
+        """The call of a tool that reads files."""
+        return self._read(read_range(self.subject.arguments()), entry)
+
+    def _asks(self, entry: KnownCall) -> CallClass | None:
+        """The question to a tool that informs: one that gives another question back, or the answer of another one."""
+        subject = self.subject
+        asked = subject.arguments()
+        if only_echoes_back(entry.held, asked):
+            self._repeats(f"\0echo {subject.call.name}", "<argument>", entry)
+            self.erring = self.constant > 0 and not seeks(subject.call.name)
+        elif worded(asked) if subject.nature.rewordable else asks_in_words(asked):
+            answer = without_echo(self._footers.plain(entry.held), asked)
+            answers, question = self._answers_since(), question_of(asked)
+            self.constant = answers.again(subject.call.name, answer, entry.last, entry.batch, question)
+            if self.constant:
+                self.evidence = answers.first
+                self.rephrased = answers.rephrased or tells_all(entry.held)
+            else:
+                self._found_again(entry)
+        return FIRST
+
+    def _runs_command(self, entry: KnownCall) -> CallClass | None:
+        """The call of a shell; a patch that is applied in one is an edit like others."""
+        subject = self.subject
+        command = subject.command
+        if command is not None:
+            if command.startswith(PATCH_COMMAND):
+                return None
+            if may_show_lines(command) and (shown := subject.shown()) is not None:
+                return self._read(shown, entry)
+            if only_echoes(command):
+                self._echo(entry)
+                return FIRST
+            place = paged_command(command)
+            if place and self._page(f"{subject.call.name}\0{place}", entry):
+                return FIRST
+            if self._spelled_anew(command, entry):
+                return FIRST
+            if "&" in command and ">" in command and len(self._logs) < MAX_LOGS:
+                self._logs += logs_of(command)
+        self.changes.note(subject.call, command, subject.nature, "shell")
+        return FIRST
+
+    def _acts_upon(self, entry: KnownCall) -> CallClass | None:
+        """Whatever else a call may be: a read or an edit by its arguments, a question to a person, a change."""
+        subject = self.subject
         nature = subject.nature
-        kind = nature.kind
-        failing = self._failing
-        failing.last = None
-        if failing:
-            failing.succeeded(subject)
-        if kind not in EDITING_KINDS and self._put_aside(entry):
-            return FIRST
-        if kind in _PAGED:
-            self._look_around(entry)
-            if self.paging:
-                return FIRST
-        if kind == "other" and self._without_effect(entry):
-            return FIRST
-        if kind in _ERRING and self._errs(entry):
-            return FIRST
-        if kind in _FETCHING and self._shut_out(entry):
-            return FIRST
-        if kind == "read":
-            return self._read(read_range(subject.arguments()), entry)
-        if (kind == "ask" or nature.rewordable) and self._chosen_again(entry):
-            return FIRST
-        if kind == "finish" and self._refused_again(entry):
-            return FIRST
-        if nature.delegates and self._reported_again(entry):
-            return FIRST
-        if nature.informs:
-            asked = subject.arguments()
-            if only_echoes_back(entry.held, asked):
-                self._repeats(f"\0echo {subject.call.name}", "<argument>", entry)
-                self.erring = self.constant > 0 and not seeks(subject.call.name)
-                return FIRST
-            if not self.paging and (worded(asked) if nature.rewordable else asks_in_words(asked)):
-                answer = without_echo(self._footers.plain(entry.held), asked)
-                answers, question = self._answers, question_of(asked)
-                self.constant = answers.again(subject.call.name, answer, entry.last, entry.batch, question)
-                self.evidence = answers.first if self.constant else 0
-                if self.constant:
-                    self.rephrased = answers.rephrased or tells_all(entry.held)
-                else:
-                    self._found_again(entry)
-            return FIRST
-        if kind == "shell":
-            command = subject.command
-            if command is None or not command.startswith(PATCH_COMMAND):
-                shown = subject.shown()
-                if shown is not None:
-                    return self._read(shown, entry)
-                if command is not None and only_echoes(command):
-                    self._echo(entry)
-                    return FIRST
-                place = paged_command(command or "")
-                if place and self._page(f"{subject.call.name}\0{place}", entry):
-                    return FIRST
-                if command is not None and self._spelled_anew(command, entry):
-                    return FIRST
-                if command is not None and "&" in command and ">" in command and len(self._logs) < MAX_LOGS:
-                    self._logs += logs_of(command)
-                self.changes.note(subject.call, command, nature, kind)
-                return FIRST
         kind = subject.kind_by_arguments()
         if kind == "read":
             return self._read(read_range(subject.arguments()), entry)
@@ -505,18 +524,50 @@ class History:
             self.changes.note(subject.call, None, nature, kind)
         return FIRST
 
+    def _answers_since(self) -> Answers:
+        """The answers since the last request."""
+        answers = self._answers
+        if answers is None:
+            answers = self._answers = Answers()
+        return answers
+
+    def _listings_since(self) -> Listings:
+        """The listings since the last request."""
+        listings = self._listings
+        if listings is None:
+            listings = self._listings = Listings()
+        return listings
+
+    def _hits_since(self) -> Listings:
+        """What searches have found since the last request."""
+        hits = self._hits
+        if hits is None:
+            hits = self._hits = Listings(ranked_of)
+        return hits
+
+    def _screens_seen(self) -> Screens:
+        screens = self._screens
+        if screens is None:
+            screens = self._screens = Screens()
+        return screens
+
     def _repeats(self, tool: str, held: Held, entry: KnownCall, answers: Answers | None = None) -> bool:
         """Count further questions with one answer; whether this is one."""
-        answers = self._answers if answers is None else answers
+        answers = self._answers_since() if answers is None else answers
         self.constant = answers.again(tool, held, entry.last, entry.batch)
         self.evidence = answers.first if self.constant else 0
         return self.constant > 0
 
-    def _chosen_again(self, entry: KnownCall) -> bool:
-        """Whether a person is asked in other words to choose among the same, and chose the same."""
+    def _chosen_again(self, entry: KnownCall) -> CallClass | None:
+        """A person is asked in other words to choose among the same, and chose the same."""
         options, chosen = self._chosen(entry.held)
-        self.choice = bool(chosen) and self._repeats("\0".join(options), f"\0{chosen}", entry, self._choices)
-        return self.choice
+        if not chosen:
+            return None
+        choices = self._choices
+        if choices is None:
+            choices = self._choices = Answers()
+        self.choice = self._repeats("\0".join(options), f"\0{chosen}", entry, choices)
+        return FIRST if self.choice else None
 
     def _chosen(self, held: Held) -> tuple[tuple[str, ...], str]:
         """What a question to a person offers, and what was chosen or, where it offers nothing, said."""
@@ -534,50 +585,57 @@ class History:
         chosen = self._chosen(held)
         return bool(chosen[1]) and chosen == self._chosen(before)
 
-    def _refused_again(self, entry: KnownCall) -> bool:
-        """Whether a result that is handed in is refused in the same words as another one before."""
+    def _refused_again(self, entry: KnownCall) -> CallClass | None:
+        """A result that is handed in is refused in the same words as another one before."""
         number, self._refused = self._refused, entry.last
+        name = self.subject.call.name
         if entry.last - number > NEAR:
-            self._answers.forget(self.subject.call.name)  # something was done about it
-        again = self._repeats(self.subject.call.name, self._footers.plain(entry.held), entry)
+            self._answers_since().forget(name)  # something was done about it
+        again = self._repeats(name, self._footers.plain(entry.held), entry)
         self.erring = again and shows_trouble(text_of(entry.held) or "")
-        if not self.erring:
-            self.constant = self.evidence = 0
-        return self.erring
+        if self.erring:
+            return FIRST
+        self.constant = self.evidence = 0
+        return None
 
-    def _reported_again(self, entry: KnownCall) -> bool:
-        """Whether work that was given away in other words ended in the report of the last one."""
+    def _reported_again(self, entry: KnownCall) -> CallClass | None:
+        """Work that was given away in other words ended in the report of the last one."""
         call = self.subject.call
         arguments = self.subject.arguments()
         before, self._brief = self._brief, (call.name, arguments)
         if before[0] == call.name and is_one_form(brief_words(before[1]), brief_words(arguments)):
-            return False  # the work is another, whatever is reported
+            return None  # the work is another, whatever is reported
         name = f"\0report {call.name} {to_whom(arguments)}"
-        first = self._reports.pop(name, None)
+        answers, reports = self._answers_since(), self._reports
+        if reports is None:
+            reports = self._reports = {}
+        first = reports.pop(name, None)
         if first is not None:
             report, _ = report_of(self._footers.plain(first.held))
             if report:
-                self._answers.again(name, report, first.last, first.batch)
-        elif name not in self._answers:
+                answers.again(name, report, first.last, first.batch)
+        elif name not in answers:
             # Most agents give work away once: its report is read when there is another to compare it with.
-            self._reports[name] = entry
-            return False
+            reports[name] = entry
+            return None
         report, made = report_of(self._footers.plain(entry.held))
-        again = bool(report) and self._repeats(name, report, entry)
-        if again and made:
+        if not report or not self._repeats(name, report, entry):
+            return None
+        if made:
             self.noise = RECEIPT  # the same thing was made once more
-        return again
+        return FIRST
 
     def _found_again(self, entry: KnownCall) -> None:
         """Count the searches in other words that find, in whatever order, what was found before."""
         tool = self.subject.call.name
         held = self._footers.plain(entry.held)
-        again = self._hits.shown(tool, held, entry.last, entry.batch)
-        if again and self.changes.world_since(self._hits.first):
-            self._hits.clear()  # it may find again what was there before the change
-            again = self._hits.shown(tool, held, entry.last, entry.batch)
-        self.constant = again or 0
-        self.evidence = self._hits.first if again else 0
+        hits = self._hits_since()
+        again = hits.shown(tool, held, entry.last, entry.batch)
+        if again and self.changes.world_since(hits.first):
+            hits.clear()  # it may find again what was there before the change
+            again = hits.shown(tool, held, entry.last, entry.batch)
+        if again:
+            self.constant, self.evidence = again, hits.first
 
     def _spelled_anew(self, command: str, entry: KnownCall) -> bool:
         """Whether a search or a listing was made before in another spelling (quotes, options), with the same result."""
@@ -588,9 +646,12 @@ class History:
         if not isinstance(held, tuple) and len(held) > MAX_MOVE:
             held = digest_of(held)  # there are many searches
         name = f"{self.subject.call.name}\0{asked}"
-        self.rephrased = self._repeats(name, held, entry, self._searches)
+        searches = self._searches
+        if searches is None:
+            searches = self._searches = Answers()
+        self.rephrased = self._repeats(name, held, entry, searches)
         if self.rephrased and (not kind_looks(self.subject) or self.changes.since(self.evidence, None)):
-            self._searches.forget(name)  # it may be the change that is looked for
+            searches.forget(name)  # it may be the change that is looked for
             self.rephrased = False
             self.constant = self.evidence = 0
         return self.rephrased
@@ -608,101 +669,113 @@ class History:
         self._echoed = (number, first, again)
         return first, again
 
-    def _errs(self, entry: KnownCall) -> bool:
-        """Whether an answer that nothing flags as a failure reads like an error, and like the tool's last one."""
-        shell = self.subject.kind == "shell"
+    def _errs(self, entry: KnownCall) -> CallClass | None:
+        """An answer that nothing flags as a failure reads like an error, and like the tool's last one."""
+        subject = self.subject
+        shell = subject.kind == "shell"
+        erring = self._erring
         held = None if isinstance(entry.held, tuple) else maybe_error(entry.held, of_shell=shell)
         if held is None:
-            if self._erring:
-                self._erring.succeeded(self.subject)
-            return False
+            if erring is not None:
+                erring.succeeded(subject)
+            return None
         if not says_error(head_of(held)) and not ends_in_error(held):
-            return False
-        if shell and kind_looks(self.subject):
-            return False  # it shows a text that begins like that
-        text = text_of(held) or ""
-        self.constant = self._erring.again(self.subject, text, entry.batch, self.changes)
-        self.erring = self.constant > 0
-        if self.erring:
-            self.evidence = self._erring.first
-        return self.erring
+            return None
+        if shell and kind_looks(subject):
+            return None  # it shows a text that begins like that
+        if erring is None:
+            erring = self._erring = Erring()
+        again = erring.again(subject, text_of(held) or "", entry.batch, self.changes)
+        if not again:
+            return None
+        self.erring = True
+        self.constant, self.evidence = again, erring.first
+        return FIRST
 
-    def _shut_out(self, entry: KnownCall) -> bool:
-        """Whether different addresses of one host give one and the same page."""
+    def _shut_out(self, entry: KnownCall) -> CallClass | None:
+        """Different addresses of one host give one and the same page."""
         held = entry.held
         if isinstance(held, tuple) or len(held) <= MAX_ACKNOWLEDGEMENT:
-            return False
+            return None
         subject = self.subject
         source = subject.call.source
         if not (
             source.find(b"://") >= 0 if isinstance(source, bytes) else not isinstance(source, str) or "://" in source
         ):
-            return False  # spares decoding most arguments
+            return None  # spares decoding most arguments
         host = host_asked(subject.arguments())
         if not host:
-            return False
-        again = self._answers.again(f"{subject.call.name}\0{host}", held, entry.last, entry.batch)
+            return None
+        answers = self._answers_since()
+        again = answers.again(f"{subject.call.name}\0{host}", held, entry.last, entry.batch)
         if not again:
-            return False
+            return None
         blocked = shows_blocked(text_of(held) or "")
         if not blocked and subject.nature.kind == "other":
-            return False  # the acknowledgement of a browser that has gone there
-        self.constant, self.erring, self.evidence = again, blocked, self._answers.first
-        return True
+            return None  # the acknowledgement of a browser that has gone there
+        self.constant, self.erring, self.evidence = again, blocked, answers.first
+        return FIRST
 
-    def _look_around(self, entry: KnownCall) -> None:
-        """Note a picture of a screen, and count the pages of a listing that are one and the same."""
+    def _turns_page(self, entry: KnownCall) -> CallClass | None:
+        """A page of a listing that shows nothing new."""
         subject = self.subject
-        call = subject.call
-        if subject.nature.effect is EFFECT_CHANGES:
-            return
-        arguments = subject.arguments()
+        name = subject.call.name
         # Every search tells how many it wants to see; that alone asks for no page.
-        place = paged(arguments, looks=subject.kind == "other" and subject.nature.effect is EFFECT_LOOKS)
-        if place is not None:
-            name = "\0".join((call.name, *(f"{name}={value}" for name, value in sorted(place.items()))))
-            if name not in self._listings:
-                # The first page is often asked for without a place.
-                key = canonical.call_key(call.name, place) if place else ("", call.name)
-                bare = self._young.get(key)
-                if bare is not None and not bare.failed:
-                    self._listings.shown(name, bare.held, bare.last, bare.batch)
-            self._page(name, entry)
+        place = paged(subject.arguments(), looks=subject.kind == "other" and subject.nature.effect is EFFECT_LOOKS)
+        if place is None:
+            return None
+        page = "\0".join((name, *(f"{argument}={value}" for argument, value in sorted(place.items()))))
+        listings = self._listings_since()
+        if page not in listings:
+            # The first page is often asked for without a place.
+            key = canonical.call_key(name, place) if place else ("", name)
+            bare = self._young.get(key)
+            if bare is not None and not bare.failed:
+                listings.shown(page, bare.held, bare.last, bare.batch)
+        return FIRST if self._page(page, entry) else None
+
+    def _on_screen(self, entry: KnownCall) -> CallClass | None:
+        """A click or the like has left the screen as it was, as its own answer shows; a picture is noted."""
+        subject = self.subject
+        nature, name, arguments = subject.nature, subject.call.name, subject.arguments()
+        acts, sees = nature.acts, nature.sees
+        if tells_action(arguments):  # else the name alone tells
+            acts, sees = acts_in_gui(name, arguments, "other"), sees_gui(name, arguments, "other")
         if (
-            subject.kind == "other"
-            and sees_gui(call.name, arguments, "other")
-            and not self._answers.again(f"\0screen {call.name}", entry.held, entry.last, entry.batch)
+            sees
+            and nature.effect is not EFFECT_CHANGES
+            and not self._answers_since().again(f"\0screen {name}", entry.held, entry.last, entry.batch)
         ):
             self._see(entry.held, entry.batch)
+        if not acts:
+            return None
+        screens = self._screens_seen()
+        again = screens.acted(self._footers.plain(entry.held), entry.last, entry.batch)
+        if not again:
+            return None
+        self.still = True
+        self.constant, self.evidence = again, screens.first
+        return FIRST
 
     def _see(self, held: Held, batch: int) -> None:
         """Note what a look at the screen shows: a picture that was there before shows no effect of what was done."""
-        if not self._screens.saw(self._footers.plain(held), self.subject.call.number, batch):
+        if not self._screens_seen().saw(self._footers.plain(held), self.subject.call.number, batch):
             self.seen = self.subject.call.number
 
-    def _without_effect(self, entry: KnownCall) -> bool:
-        """Whether a click or the like has left the screen as it was, as its own answer shows."""
-        subject = self.subject
-        if not acts_in_gui(subject.call.name, subject.arguments(), subject.nature.kind):
-            return False
-        self.constant = self._screens.acted(self._footers.plain(entry.held), entry.last, entry.batch)
-        self.still = self.constant > 0
-        self.evidence = self._screens.first if self.still else 0
-        return self.still
-
-    def _put_aside(self, entry: KnownCall) -> bool:
-        """Whether what was put aside is asked for, and is put aside once more, at whatever place."""
-        self.constant = self._aside.again(self.subject.call, entry.held, entry.batch, self._footers.plain)
-        self.paging = self.constant > 0
-        if self.paging:
-            self.evidence = self._aside.first
-        return self.paging
+    def _put_aside(self, entry: KnownCall) -> CallClass | None:
+        """What was put aside is asked for, and is put aside once more, at whatever place."""
+        again = self._aside.again(self.subject.call, entry.held, entry.batch, self._footers.plain)
+        if not again:
+            return None
+        self.paging = True
+        self.constant, self.evidence = again, self._aside.first
+        return FIRST
 
     def _page(self, name: str, entry: KnownCall) -> bool:
         """Count the pages of a listing that show nothing it has not shown; whether this is one."""
-        listings = self._listings
-        exact = self._answers.again(name, self._footers.plain(entry.held), entry.last, entry.batch)
-        first = self._answers.first
+        listings, answers = self._listings_since(), self._answers_since()
+        exact = answers.again(name, self._footers.plain(entry.held), entry.last, entry.batch)
+        first = answers.first
         again = listings.shown(name, entry.held, entry.last, entry.batch)
         if again and self.changes.world_since(listings.first):
             listings.forget(name)  # what is there may be other things that look the same
@@ -720,12 +793,17 @@ class History:
         """Whether a changing tool answers other arguments as the last ones, and speaks of trouble: a rejection."""
         if self.subject.nature.kind != "other":
             return False
+        outcomes = self._outcomes
+        if outcomes is None:
+            outcomes = self._outcomes = Answers()
         held = self._footers.plain(entry.held)
-        again = self._outcomes.again(self.subject.call.name, held, entry.last, entry.batch)
-        self.fruitless = again > 0 and shows_trouble(text_of(entry.held) or "")
+        again = outcomes.again(self.subject.call.name, held, entry.last, entry.batch)
+        if again and shows_trouble(text_of(entry.held) or ""):
+            self.fruitless = self._marked = True
         return self.fruitless
 
     def _read(self, asked: ReadRange | None, entry: KnownCall) -> CallClass:
+        """A read of these lines."""
         if asked is None:
             return FIRST
         self.asked_range = asked
@@ -742,8 +820,8 @@ class History:
         return found
 
     def _note_failure(self, result: Result, batch: int) -> tuple[Failed, tuple[Failed | None, Failed | None]]:
-        subject = self.subject
-        noted = self._failing.failed(subject, result, batch)
+        noted = self._failing.failed(self.subject, result, batch)
+        self._failed_before = True
         self._current = noted[0]
         return noted[0], noted[1:]
 
@@ -788,7 +866,8 @@ class History:
         if failed:
             self._note_failure(result, batch)
         else:
-            self._failing.succeeded(subject)
+            if self._failed_before:
+                self._succeeded()
             if self._erring and not may_say_error(result.source):
                 self._erring.succeeded(subject)
         self._kept = False
@@ -835,11 +914,11 @@ class History:
                         return RECHECK
                     return self._known(entry, number)
         if subject.nature.rewordable and not failed:
-            self._hits.shown(subject.call.name, self._footers.plain(held), subject.call.number, batch)
+            self._hits_since().shown(subject.call.name, self._footers.plain(held), subject.call.number, batch)
         if sees_gui(subject.call.name, subject.arguments(), kind):
             self._see(held, batch)
         elif kind == "other" and acts_in_gui(subject.call.name, subject.arguments(), kind):
-            self._screens.saw(self._footers.plain(held), subject.call.number, batch)
+            self._screens_seen().saw(self._footers.plain(held), subject.call.number, batch)
         if kind not in EDITING_KINDS and verdict.effect != EFFECT_LOOKS and (not failed or kind == "shell"):
             self.changes.note(subject.call, subject.command, subject.nature, kind)
         path = subject.path()
@@ -872,7 +951,7 @@ class History:
 
         None of these texts is a reason to send an earlier one again.
         """
-        if number < self._row[1]:
+        if number < self._row:
             return False
         subject = self.subject
         name, arguments, kind = subject.call.name, subject.arguments(), subject.nature.kind
@@ -913,6 +992,8 @@ class History:
         if len(command) > MAX_COMMAND:
             return  # a script or a patch; to find out whether it waits would take long
         watched = self._waits
+        if watched is None:
+            watched = self._waits = Waits()
         number = subject.call.number
         failed = self.failed
         if not first and only_echoes(command):
@@ -925,7 +1006,8 @@ class History:
                 break
         if waits:
             ended = watched.end_of(command)
-            self.over = ended > 0 and not self.changes.since(ended, None)
+            if ended > 0 and not self.changes.since(ended, None):
+                self.over = self._marked = True
             again = watched.again(command, held, number, batch, failed=failed)
             if first and again and not self.constant:
                 self.constant, self.evidence = again, watched.first
@@ -959,8 +1041,6 @@ class History:
             command = subject.command
             if command is None or not ("edit" in command or "patch" in command) or not may_refuse_edit(result.source):
                 return False
-        elif nature.kind not in EDITING_KINDS and (nature.kind != "other" or nature.effect is EFFECT_LOOKS):
-            return False
         return not plainly_accepts(result.source) and rejects(head_of(result.source))
 
     def _points_back(self, entry: KnownCall, held: Held, added: str | None) -> bool:
@@ -1003,7 +1083,7 @@ class History:
         subject = self.subject
         if not subject.nature.rewordable or not worded(subject.arguments()):
             return False
-        return self._hits.knows(subject.call.name, self._footers.plain(held))
+        return self._hits is not None and self._hits.knows(subject.call.name, self._footers.plain(held))
 
     def _moves_on_the_spot(self, before: Held, held: Held) -> tuple[str, ...] | None:
         """The noise of an answer that counts one more move, and tells that it led nowhere."""
@@ -1112,7 +1192,7 @@ class History:
         if entry is None or entry.news:
             return 0
         self.subject.kind_by_arguments()
-        self.failed = entry.failed
+        self.failed = self._marked = entry.failed
         return 0 if self._excuse(entry, entry.last, self.subject.path()) is not None else entry.last
 
 
@@ -1127,3 +1207,28 @@ def kind_looks(subject: Subject) -> bool:
     """Whether a call only looks and waits for nothing, so that its result shows whether something changed."""
     verdict = subject.effect()
     return verdict.effect == EFFECT_LOOKS and not verdict.waits
+
+
+_Step = Callable[[History, KnownCall], CallClass | None]
+
+_STEPS: Final[tuple[tuple[Callable[[Nature], bool], _Step], ...]] = (
+    (lambda tool: tool.kind not in EDITING_KINDS, History._put_aside),
+    (lambda tool: tool.kind in _PAGED and tool.effect is not EFFECT_CHANGES, History._turns_page),
+    (lambda tool: tool.kind == "other", History._on_screen),
+    (lambda tool: tool.kind in _ERRING, History._errs),
+    (lambda tool: tool.kind in _FETCHING, History._shut_out),
+    (lambda tool: tool.kind == "read", History._reads),
+    (lambda tool: tool.kind == "ask" or tool.rewordable, History._chosen_again),
+    (lambda tool: tool.kind == "finish", History._refused_again),
+    (lambda tool: tool.delegates, History._reported_again),
+    (lambda tool: tool.informs, History._asks),
+    (lambda tool: tool.kind == "shell", History._runs_command),
+    (lambda tool: True, History._acts_upon),
+)
+"""What is asked of a success without an equal call before, in this order, and of the calls of which tools."""
+
+
+@lru_cache(maxsize=512)
+def steps_of(nature: Nature) -> tuple[_Step, ...]:
+    """The steps that may decide about a call of a tool of this nature."""
+    return tuple(step for concerns, step in _STEPS if concerns(nature))

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import loopaudit
 from loopaudit.core import regex
 from loopaudit.core.regex import Phrase
+from loopaudit.hindsight.calls import languages
 from tests.spellings import spellings
 
 
@@ -68,6 +69,7 @@ def _phrases() -> dict[str, Phrase]:
         if not info.name.startswith("loopaudit.integrations"):
             for name, value in vars(importlib.import_module(info.name)).items():
                 look(f"{info.name}.{name}", value)
+    look("counts", languages.counts())
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from loopaudit.hindsight.calls import requests
-from loopaudit.hindsight.calls.languages import GO_ON, LANGUAGES
+from loopaudit.hindsight.calls.languages import GO_ON, GO_ON_ALONE, LANGUAGES, counts
 from loopaudit.hindsight.calls.requests import ENDLESS, asks_for_patience, asks_to_go_on, runs_asked
 from tests.spellings import spellings
 
@@ -118,7 +118,33 @@ def test_runs_asked_where_most_ask(request_text: str, runs: int) -> None:
 
 
 def test_messages_that_go_on_are_known_by_their_beginning() -> None:
-    for phrase in (*GO_ON, *requests._AUTOMATIC):
+    for phrase in (*GO_ON, *requests._AUTOMATIC, requests._AUTOMATIC_URGE):
         for text in spellings(phrase.pattern.pattern):
             begins = text.replace("\N{MIDDLE DOT}", "").strip()[:3]
             assert begins in requests._BEGINS or begins.startswith(requests._BEGIN_SHORT) or not begins.isascii(), text
+
+
+def test_messages_that_go_on_hold_no_other_words() -> None:
+    for phrase in GO_ON:
+        for text in spellings(phrase.pattern.pattern):
+            assert requests._may_go_on(text.strip()), text
+            for behind in ("", " please", ", on.", "!"):
+                assert phrase.fullmatch(text + behind) is None or requests._may_go_on(text + behind), text
+    assert not requests._may_go_on("ok continue there")
+
+
+@pytest.mark.parametrize("text", sorted(GO_ON_ALONE))
+def test_what_goes_on_alone_does(text: str) -> None:
+    assert any(phrase.fullmatch(text) for phrase in GO_ON)
+
+
+def test_urges_of_harnesses_are_known_by_their_beginning() -> None:
+    for text in spellings(requests._AUTOMATIC_URGE.pattern.pattern):
+        assert text.replace("\N{MIDDLE DOT}", "").strip().startswith(requests._URGE_BEGINS), text
+
+
+def test_a_number_of_times_holds_a_number() -> None:
+    for count in counts():
+        for text in spellings(count.phrase.pattern.pattern):
+            assert count.may_count(text), text
+        assert not count.may_count("?!")

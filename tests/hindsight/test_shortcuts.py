@@ -30,7 +30,8 @@ from loopaudit.hindsight.episodes.plans import is_plan_file
 from loopaudit.hindsight.observer import Hindsight
 from loopaudit.hindsight.shell import commands as shell_commands
 from loopaudit.hindsight.shell import parse
-from loopaudit.hindsight.shell.programs import MAY_CHANGE
+from loopaudit.hindsight.shell.programs import CHECKING, LOOKING, MAY_CHANGE, RUNNERS, WRAPPERS
+from loopaudit.hindsight.shell.rules import RULES
 from tests.hindsight.sessions import Session, judge
 
 words = st.sampled_from(
@@ -510,6 +511,43 @@ def test_commands_that_plainly_look_are_those_that_look_when_they_are_read(comma
     parsed = parse.parse(command)
     expected = MAY_CHANGE if parsed is None else shell_commands.parsed_command_effect(parsed)
     assert shell_commands.command_effect(command) == expected
+
+
+commands_that_change = st.tuples(
+    st.sampled_from(["", "cd a && ", "cd a &&", "# b\n", " \n", "cd 'a' && ", "cd a; "]),
+    st.sampled_from(["mk a", "MK", "./run.sh x", "x=1", "2", "mk -F", "kubectl logs", "do", "Time mk", "-x", "a.exe"]),
+    st.lists(
+        st.sampled_from(
+            [
+                " b", " 'c d'", ' "$x"', " --help", " '-'V", " --vers'i'on", "\n", "; ", " | tail", " -5", " -f",
+                " '-'f", " -\\w", "sleep 5", "sl'ee'p 5", "w\\ait", "Watch ls", '"wa"tch ls', "sl$'eep' 5",
+                " && ", " `sleep 5`",
+                ' "$(wait)"', "kubectl logs", " > c", "(", " <<E\n$(sleep 2)\nE\n", "'", "bash -c 'sl\"ee\"p 1'",
+            ]
+        ),
+        max_size=6,
+    ).map("".join),
+).map("".join)  # fmt: skip
+
+
+@given(commands_that_change | commands_of_looks)
+@example("mk --version")
+@example("mk b && bash -c 'sl\"ee\"p 1'")
+@example("mk b | tail '-'f c")
+def test_commands_that_plainly_change_or_never_wait_are_so_when_they_are_read(command: str) -> None:
+    parsed = parse.parse(command)
+    expected = MAY_CHANGE if parsed is None else shell_commands.parsed_command_effect(parsed)
+    if shell_commands._plainly_changes(command):
+        assert expected == MAY_CHANGE
+    assert shell_commands.may_wait(command) or not expected.waits
+
+
+@pytest.mark.parametrize("end", ["logs -f", "list -w", "status --follow", "x -F", "run watch", "get --watch", "wait x"])
+def test_whatever_waits_may_wait(end: str) -> None:
+    for program in {*RULES, *LOOKING, *RUNNERS, *CHECKING, *WRAPPERS}:
+        command = f"{program} {end}"
+        assert shell_commands.may_wait(command) or not shell_commands.command_effect(command).waits
+        assert not shell_commands._plainly_changes(command)
 
 
 @given(

@@ -124,6 +124,7 @@ from loopaudit.hindsight.calls.wordings import (
     shows_end,
     shows_trouble,
 )
+from loopaudit.hindsight.shell.commands import may_wait
 from loopaudit.hindsight.shell.programs import EFFECT_CHANGES, EFFECT_CHECKS, EFFECT_LOOKS
 from loopaudit.hindsight.words import FIRST, RECHECK, UNKNOWN, CallClass
 
@@ -1001,8 +1002,9 @@ class History:
         waits = False
         for word in WAITING:
             if word in command:
-                effect = subject.effect()
-                waits = effect.waits and not effect.only_waits and effect.effect is EFFECT_LOOKS
+                if may_wait(command):
+                    effect = subject.effect()
+                    waits = effect.waits and not effect.only_waits and effect.effect is EFFECT_LOOKS
                 break
         if waits:
             ended = watched.end_of(command)

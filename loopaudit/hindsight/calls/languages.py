@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Final, NamedTuple
 
 from loopaudit.core.regex import Phrase
@@ -73,7 +74,8 @@ ENGLISH: Final = Language(
             r"|looping)\b",
         ),
         Phrase(
-            "until |over and over|again and again|repeatedly|in a loop|indefinitely|forever|as often|as many",
+            "until i|until we|until you|until one|until th|over and over|again and again|repeatedly|in a loop"
+            "|indefinitely|forever|as often|as many",
             r"\b(?:re-?run|run|repeat|execute|call|press|click|loop|send|try|do)\b(?:(?!fix|chang|edit|implement|modif"
             r"|correct|improv)[^.;!?\n]){0,80}?"
             r"\b(?:until (?:i|we|you|it|one|that|the (?:test|bug|error|crash|run|call|command|request))\b"
@@ -520,6 +522,23 @@ def _numbers() -> dict[str, int]:
 GO_ON: Final[Phrases] = tuple(phrase for language in LANGUAGES for phrase in language.go_on)
 """Messages that as a whole say no more than *go on*."""
 
+GO_ON_ALONE: Final = frozenset({"continue", "proceed", "go on", "keep going", "please continue", "weiter", "resume"})
+"""The commonest of them."""
+
+GO_ON_WORDS: Final = frozenset(
+    """
+    please ok okay yes sure go
+    working on continue keep going proceed resume carry ahead retry try again with the your this task work plan next
+    step item to until it is it's you are you're done finished complete using best judgment judgement as see fit think
+    from where left off stopped if needed necessary can want
+    bitte weiter weitermachen mach mache machen sie fahr fahre fahren fort
+    s'il te vous plait continuer continuez poursuis poursuit poursuivez vas-y allez-y
+    por favor continua sigue siga adelante prosiga prossiga adiante per favore vai avanti prosegui
+    kontynuuj dalej ga werk door verder fortsett devam et etin
+    """.split()
+)
+"""Every word behind the first one of which such a message may consist, if it is ASCII."""
+
 NUMBERS: Final[Mapping[str, int]] = _numbers()
 """Numbers by their words, in lower case."""
 
@@ -529,29 +548,48 @@ OTHER_SENSE: Final = frozenset(
 """Words for numbers that are other words in another language; they count before a word for *times* alone."""
 
 
-def _counts(language: Language) -> tuple[Phrase, ...]:
-    """The phrase that names a number of times, if the language has one. The number is the group that it finds."""
-    if not language.times:
-        return ()
+class Count(NamedTuple):
+    """The ``phrase`` that names a number of times in one language, and the words for ``numbers`` that it may hold.
+
+    The number is the group that the phrase finds; it may always stand in digits.
+    """
+
+    phrase: Phrase
+    numbers: tuple[str, ...]
+
+    def may_count(self, low: str) -> bool:
+        """Whether a text holds a number at all, be it as a part of another word."""
+        return any(map(str.isdigit, low)) or any(word in low for word in self.numbers)
+
+
+@cache
+def counts() -> tuple[Count, ...]:
+    """What names a number of times, ``20x`` in any language among it.
+
+    Built when a request is first asked for numbers, as few are.
+    """
+    return (*(_count(language) for language in LANGUAGES if language.times), Count(_TIMES_SIGN, ()))
+
+
+def _count(language: Language) -> Count:
     rows = [word for row in language.numbers.split("|") for word in row.split()[1:]]
     said = [word.rstrip("*") for word in rows if word.endswith("*")]
     words = sorted({re.escape(word) for word in rows if not word.endswith("*")}, key=lambda word: (-len(word), word))
     count = "|".join([r"\d{1,4}", *words])
     before = r"(?<![\w.])" if language.spaced else r"(?<![a-z\u00c0-\u024f0-9_.])"
     alone = rf"|(?<!\w)({'|'.join(said)})(?!\w)" if said else ""
-    return (Phrase("|".join([language.times_words, *said]), rf"{before}({count})(?:{language.times}){alone}"),)
+    return Count(
+        Phrase("|".join([language.times_words, *said]), rf"{before}({count})(?:{language.times}){alone}"),
+        tuple(word.rstrip("*") for word in rows),
+    )
 
 
-COUNTS: Final[Phrases] = (
-    *(phrase for language in LANGUAGES for phrase in _counts(language)),
-    Phrase(
-        "|".join(
-            [f"{digit}{blank}x" for digit in range(10) for blank in ("", " ")]
-            + [f"x{digit}" for digit in range(10)]
-            + ["×"]
-        ),
-        r"(?<![a-z\u00c0-\u024f0-9_.])(\d{1,4}) ?[x×](?![\w]| ?(?:codes?|errors?|status|responses?|faster|slower|more"
-        r"|larger|smaller|zoom))|(?<!\w)[x×](\d{1,4})\b",
+_TIMES_SIGN: Final = Phrase(
+    "|".join(
+        [f"{digit}{blank}x" for digit in range(10) for blank in ("", " ")]
+        + [f"x{digit}" for digit in range(10)]
+        + ["×"]
     ),
+    r"(?<![a-z\u00c0-\u024f0-9_.])(\d{1,4}) ?[x×](?![\w]| ?(?:codes?|errors?|status|responses?|faster|slower|more"
+    r"|larger|smaller|zoom))|(?<!\w)[x×](\d{1,4})\b",
 )
-"""Phrases that name a number of times, ``20x`` in any language among them."""

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Final
 
 from loopaudit.core import regex
 from loopaudit.core.regex import Phrase
-from loopaudit.hindsight.calls.languages import COUNTS, GO_ON, LANGUAGES, NUMBERS, OTHER_SENSE, PROOF
+from loopaudit.hindsight.calls.languages import (
+    GO_ON,
+    GO_ON_ALONE,
+    GO_ON_WORDS,
+    LANGUAGES,
+    NUMBERS,
+    OTHER_SENSE,
+    PROOF,
+    Count,
+    counts,
+)
 
 MAX_REQUEST: Final = 1200
 """Characters of a request that are read, half of them at its beginning and half at its end."""
@@ -121,15 +131,22 @@ _AUTOMATIC: Final = (
         "tool",
         r"\s*(?:no tool (?:calls? |use )?(?:was |were )?(?:found|detected|used|made)|\[error\] you did not use a tool)",
     ),
-    Phrase(
-        _URGE_WORDS,
-        r"\s*(?:[\[<(][^\])>\n]{0,24}?"
-        r"(?:system|auto|to-?do|continu|remind|orchestrat|supervis|watchdog|runner|harness|scheduler|hook|loop)"
-        r"[^\])>\n]{0,40}[\])>]|(?:system|harness|orchestrator|supervisor|watchdog|runner|reminder|automation)"
-        rf"(?: \w{{1,16}})? ?[:!-])[^\n]{{0,120}}?{_URGE}",
-    ),
 )
 """How prompts begin that harnesses send by themselves to keep an agent going."""
+
+_AUTOMATIC_URGE: Final = Phrase(
+    _URGE_WORDS,
+    r"\s*(?:[\[<(][^\])>\n]{0,24}?"
+    r"(?:system|auto|to-?do|continu|remind|orchestrat|supervis|watchdog|runner|harness|scheduler|hook|loop)"
+    r"[^\])>\n]{0,40}[\])>]|(?:system|harness|orchestrator|supervisor|watchdog|runner|reminder|automation)"
+    rf"(?: \w{{1,16}})? ?[:!-])[^\n]{{0,120}}?{_URGE}",
+)
+"""The same that begins with its sender and goes on to urge."""
+
+_URGE_BEGINS: Final = (
+    "[", "<", "(", "system", "harness", "orchestrator", "supervisor", "watchdog", "runner", "reminder", "automation",
+)  # fmt: skip
+"""How that begins, behind blanks."""
 
 _BEGINS: Final = frozenset(
     (
@@ -140,6 +157,8 @@ _BEGINS: Final = frozenset(
 """The first three letters of all these phrases in lower case, beside those that begin with :data:`_BEGIN_SHORT`."""
 
 _BEGIN_SHORT: Final = ("ga ", "go", "no ", "ok", "[", "<", "(", ",", ".", "!")
+
+_TO_BLANKS: Final = str.maketrans(",.!", "   ")
 
 MAX_GO_ON: Final = 160
 """Longest message in characters that may say no more than *go on*."""
@@ -168,11 +187,27 @@ def asks_to_go_on(message: str) -> bool:
     begins = words[:3]
     if begins not in _BEGINS and begins.isascii() and not begins.startswith(_BEGIN_SHORT):
         return False  # as most messages; nothing need be looked for
-    if len(message) <= MAX_GO_ON:
+    if len(message) <= MAX_GO_ON and _may_go_on(words):
+        if words in GO_ON_ALONE:
+            return True
         for phrase in GO_ON:
             if phrase.fullmatch(words) is not None:
                 return True
-    return any(phrase.match(head) is not None for phrase in _AUTOMATIC)
+    for phrase in _AUTOMATIC:
+        if phrase.match(head) is not None:
+            return True
+    return words.startswith(_URGE_BEGINS) and _AUTOMATIC_URGE.match(head) is not None
+
+
+def _may_go_on(words: str) -> bool:
+    """Whether a message holds no other words than those of *go on*; of such as are not ASCII nothing is said.
+
+    Nearly every message that begins like one goes on with something else, for which no pattern need be compiled. The
+    first word is not looked at, because a courtesy may stand right before it; nor is what may be named freely.
+    """
+    if not words.isascii() or "if you have" in words:
+        return True
+    return GO_ON_WORDS.issuperset(words.translate(_TO_BLANKS).split()[1:])
 
 
 def urges_on(message: str) -> bool:
@@ -199,30 +234,35 @@ def runs_asked(request: str) -> int:
 
     Read in the languages of :mod:`loopaudit.hindsight.calls.languages`.
     """
+    if not request:
+        return 1
     low = _ends(request).lower()
     for language in LANGUAGES:
         for phrase in language.endless:
             if phrase.search(low) is not None and (language.works is None or language.works.search(low) is None):
                 return ENDLESS
-    most = max(map(partial(_times_said, low), COUNTS))
+    most = max(_times_said(low, count) for count in counts())
     if most > 1:
         return most
     several = (phrase for language in LANGUAGES for phrase in language.several)
     return MANY if any(phrase.search(low) is not None for phrase in several) else 1
 
 
-def _times_said(low: str, count: Phrase) -> int:
+def _times_said(low: str, count: Count) -> int:
     """The highest number of times that a text in lower case names by a phrase; 1 if it names none."""
     most = 1
-    if not count.may_match(low):
+    phrase = count.phrase
+    if not phrase.may_match(low):
         return most
-    for word in count.words:
+    for word in phrase.words:
         at = low.find(word)
         while at >= 0:
             # Only around such a word: ``raz`` is in ``crazy``, too, and numbers are looked for at each letter.
-            for match in count.pattern.finditer(low, max(at - BEFORE, 0), at + len(word) + BEHIND):
-                number = match[match.lastindex or 0]
-                most = max(most, NUMBERS.get(number) or int(number))
+            first, last = max(at - BEFORE, 0), at + len(word) + BEHIND
+            if count.may_count(low[first:last]):
+                for match in phrase.pattern.finditer(low, first, last):
+                    number = match[match.lastindex or 0]
+                    most = max(most, NUMBERS.get(number) or int(number))
             at = low.find(word, at + len(word))
     return most
 

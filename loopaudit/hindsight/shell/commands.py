@@ -48,6 +48,31 @@ _NOT_PLAIN: Final = regex.lazy(r"--(?:pre|output)|(?<!\w)-[\w-]*['\"]|\btail\b.*
 """What must not stand in a command that plainly looks: options with which some of its programs write or wait."""
 
 
+_SLEEPING: Final = frozenset({"sleep", "start-sleep", "wait"})
+_LIMITING: Final = frozenset({"timeout", "gtimeout"})
+_SHELLS: Final = frozenset({"bash", "sh", "zsh", "dash"})
+_KNOWN: Final = frozenset().union(
+    LOOKING,
+    CHECKING,
+    RULES,
+    RUNNERS,
+    WRAPPERS,
+    KEYWORDS,
+    CLOSERS,
+    SHELL_STATE,
+    _SLEEPING,
+    _LIMITING,
+    _SHELLS,
+    ["watch"],
+)
+"""Words that begin what may do less than change something."""
+
+_FOLLOWING: Final = ("tail", "pip", "compose", "kubectl", "helm", "systemctl", "terraform", "brew", "apt")
+"""What the names of programs hold that can be told to follow something."""
+
+_QUOTING: Final = str.maketrans("", "", "'\"\\$")
+
+
 @cache
 def _plain() -> re.Pattern[str]:
     """Commands that plainly look: known programs behind one another, without anything odd."""
@@ -59,8 +84,8 @@ def _plain() -> re.Pattern[str]:
         r"(?:[^|;&<>`$(){}\n'\"\\#2]++|2(?!>)|'[^']*+'|\"(?:[^\"$`\\]|\\[^$`])*+\""
         r"|2>&1(?![\w-])|2>/dev/null(?![^ |;&\n]))*+"
     )
-    then = r"(?:\|\|?|&&|;|\n) ?"
-    return re.compile(rf"(?:cd {word} ?(?:&&|;|\n) ?)?{segment}(?:{then}{segment})*+", re.DOTALL)
+    # What divides two of them is written as an end of the first, so that the long part is compiled once.
+    return re.compile(rf"(?:cd {word} ?(?:&&|;|\n) ?)?(?:{segment}(?:(?:\|\|?|&&|;|\n) ?(?!\Z)|\Z))++", re.DOTALL)
 
 
 def command_effect(command: str) -> CommandEffect:
@@ -72,8 +97,46 @@ def command_effect(command: str) -> CommandEffect:
         return LOOKS  # most commands, without reading them word by word
     if bare and (words := command.split()):
         return _line([Simple(words, [])], 0)
+    if _plainly_changes(command):
+        return MAY_CHANGE
     parsed = parse(command)
     return MAY_CHANGE if parsed is None else parsed_command_effect(parsed)
+
+
+def may_wait(command: str) -> bool:
+    """Whether a command may wait for something, as :func:`command_effect` tells; a quick look for the words for it."""
+    return _may_wait(_unquoted(command))
+
+
+def _may_wait(low: str) -> bool:
+    if "sleep" in low or "wait" in low or "watch" in low:
+        return True
+    return ("-f" in low or "-w" in low) and any(program in low for program in _FOLLOWING)
+
+
+def _unquoted(command: str) -> str:
+    """A command in lower case without all quoting: a word may be put together of pieces."""
+    return command.lower().translate(_QUOTING)
+
+
+def _plainly_changes(command: str) -> bool:
+    """Whether a command runs first what nothing is known of, so that it may change something whatever it goes on with.
+
+    Behind changes of the folder and comments, that is. Nor does it wait, or only ask for a version.
+    """
+    rest = command.lstrip(" \t\n")
+    while True:
+        if rest.startswith("#"):
+            rest = rest.partition("\n")[2].lstrip(" \t\n")
+        elif rest.startswith("cd ") and _BARE.fullmatch(folder := rest.partition("&&")[0]) is not None:
+            rest = rest[len(folder) + 2 :].lstrip(" \t\n")
+        else:
+            break
+    first = rest.partition(" ")[0]
+    if not first or "=" in first or _BARE.fullmatch(first) is None or _program(first) in _KNOWN:
+        return False
+    low = _unquoted(command)
+    return not (_may_wait(low) or "-v" in low or "--help" in low)
 
 
 @lru_cache(maxsize=512)
@@ -116,18 +179,18 @@ def _words(words: list[str], simple: Simple, depth: int) -> CommandEffect:
     """Judge a simple command by its words, program first."""
     if depth > MAX_DEPTH:
         return MAY_CHANGE
-    program = words[0].replace("\\", "/").rpartition("/")[2].removesuffix(".exe").lower()
+    program = _program(words[0])
     arguments = words[1:]
-    if program in ("sleep", "start-sleep", "wait"):
+    if program in _SLEEPING:
         return CommandEffect(EFFECT_LOOKS, waits=True, only_waits=True)
-    if program in ("timeout", "gtimeout"):
+    if program in _LIMITING:
         return _rest(after_options(arguments, frozenset({"-s", "-k", "--signal"}))[1:], simple, depth)
     if program in WRAPPERS:
         return _rest(after_options(arguments, WRAPPERS[program]), simple, depth)
     if program == "watch":
         inner = _rest(after_options(arguments, frozenset({"-n", "--interval"})), simple, depth)
         return CommandEffect(inner.effect, waits=True)
-    if program in ("bash", "sh", "zsh", "dash"):
+    if program in _SHELLS:
         return _script(arguments, depth)
     if program in LOOKING:
         if program in ("rg", "ag", "ack") and any(a.startswith("--pre") for a in arguments):
@@ -143,6 +206,11 @@ def _words(words: list[str], simple: Simple, depth: int) -> CommandEffect:
     if program in RUNNERS:
         return _runner(program, arguments, simple, depth)
     return MAY_CHANGE
+
+
+def _program(word: str) -> str:
+    """The name of the program that a word names, in whatever folder."""
+    return word.replace("\\", "/").rpartition("/")[2].removesuffix(".exe").lower()
 
 
 def _rest(words: list[str], simple: Simple, depth: int) -> CommandEffect:

@@ -17,7 +17,7 @@ _WEB: Final = ("http", "https")
 
 def scheme_of(path: str) -> str | None:
     """The scheme of a URL, in lower case; ``None`` for a path."""
-    found = _URL.match(path)
+    found = _URL.match(path) if "://" in path else None
     return None if found is None else found[1].lower()
 
 

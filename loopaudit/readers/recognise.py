@@ -54,7 +54,8 @@ def log_recognised(source: Source, reader: Reader, format_id: str | None) -> Non
 def claimant(source: Source) -> Reader | None:
     """The reader that claims a source, whose first records may be enough to tell."""
     head = source.head()
-    return (claim_head(head) if head is not None else None) or claim(source.probe())
+    reader = claim_head(head) if head is not None else None
+    return reader or claim(source.probe())
 
 
 def claim_head(probe: Probe, members: Set[str] | None = None) -> Reader | None:

@@ -30,7 +30,7 @@ def readers() -> Registry[Reader]:
 
 def common() -> Iterator[Reader]:
     """The readers of the commonest formats."""
-    return map(readers().load, COMMON)
+    return map(_load, COMMON)
 
 
 def in_order(shape: str = "") -> Iterator[Reader]:
@@ -38,11 +38,13 @@ def in_order(shape: str = "") -> Iterator[Reader]:
 
     The order only saves time: no two readers claim the same transcript, which a test asks of all of them.
     """
-    registry = readers()
-    if shape == "directory":
-        yield from map(registry.load, FOLDERS)
-        return
-    yield from map(registry.load, _names())
+    return map(_load, FOLDERS if shape == "directory" else _names())
+
+
+@cache
+def _load(module_name: str) -> Reader:
+    """One built-in reader; each is asked about nearly every transcript."""
+    return readers().load(module_name)
 
 
 @cache

@@ -261,7 +261,7 @@ class Source:
             self._is_rewritten = True
             file = io.BufferedReader(Recoded(file, encoding), BUFFER)
             head = file.peek(8)[:BEGINNING].removeprefix(BOM)
-        if FIELD.match(head):
+        if head[:1] not in (b"{", b"[") and FIELD.match(head):
             self._is_rewritten = True
             file = io.BufferedReader(Events(file), BUFFER)
         return file

@@ -20,6 +20,8 @@ from loopaudit.audit.workers import Workers
 from loopaudit.config.options import Options
 from loopaudit.config.selection import select
 from loopaudit.core.report import Report
+from loopaudit.readers.formats.claude_code.continued import record_id
+from loopaudit.readers.formats.claude_code.records import line_decoder, line_from
 from tests.cli.test_program import run
 from tests.readers.claude_records import SESSION, Json, Log, call, lines
 
@@ -186,3 +188,37 @@ def test_compressed_files_continue_each_other(tmp_path: Path, first_end: str, se
     report = audit([str(tmp_path)], OPTIONS)
     assert [t.counts.calls for t in report.transcripts] == [4, 2]
     assert [bool(t.notes) for t in report.transcripts] == [False, True]
+
+
+def made(**changed: Any) -> dict[str, Any]:
+    """A record with one call, some of it changed."""
+    block = {"type": "tool_use", "id": "t", "name": "Bash", "input": {"a": 1}}
+    block = {**block, **{name: value for name, value in changed.items() if name not in ("uuid", "timestamp")}}
+    place = {name: changed.get(name, name) for name in ("uuid", "timestamp")}
+    return {"type": "assistant", **place, "message": {"role": "assistant", "content": [block]}}
+
+
+DIFFERENT = [
+    made(),
+    made(uuid="u"),
+    made(timestamp="t"),
+    made(id="u", name="Ba"),
+    made(input={"a": 2}),
+    made(input={"a": "\ud800"}),
+    made(text=""),
+    made(text="a"),
+    made(text="\ud800"),
+    made(text="7aCA"),  # the same in base64
+    made(uuid="\ud800"),
+    made(content="a"),
+    made(content=["a"]),
+]
+
+
+def test_records_are_known_by_all_that_is_read_of_them() -> None:
+    found = [record_id(line_from(json.loads(json.dumps(record)))) for record in DIFFERENT]
+    assert None not in found
+    assert len(set(found)) == len(found)
+    assert found == [record_id(line_from(record)) for record in DIFFERENT]
+    plain = {at: json.dumps(record).encode() for at, record in enumerate(DIFFERENT) if "\\ud" not in json.dumps(record)}
+    assert [record_id(line_decoder().decode(line)) for line in plain.values()] == [found[at] for at in plain]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from io import FileIO
 from pathlib import Path
 from typing import Final
 
@@ -76,8 +77,8 @@ def _first(path: Path, max_expanded: int) -> bytes | None:
         if not os.path.isfile(name):  # a pipe would be waited for, and what is read of it be lost
             return None
         if name.endswith(SUFFIXES[0]):
-            with open(name, "rb", buffering=0) as file:
-                return first_record(file.read(PREFIX))
+            with FileIO(name) as file:
+                return first_record(file.read(PREFIX) or b"")
         with Source(path, max_expanded=max_expanded) as source:
             return first_record(source.beginning(PREFIX))
     except (OSError, InputError):

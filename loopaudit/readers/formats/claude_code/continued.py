@@ -8,10 +8,10 @@ they are read (:mod:`loopaudit.audit.inputs.continued`); the reader then leaves 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 import msgspec
-from msgspec import Raw
+from msgspec.json import encode
 
 from loopaudit.core.digests import blake2b
 from loopaudit.readers.formats.claude_code.records import Block, Line, line_decoder, line_from
@@ -39,23 +39,27 @@ def record_id(line: Line) -> bytes | None:
 
     ``None`` for a record without a message, and for one whose id was blanked.
     """
-    if line.uuid is None or line.message is None or line.message.content is None or blanked(line.uuid):
+    message, uuid = line.message, line.uuid
+    if uuid is None or message is None or message.content is None or blanked(uuid):
         return None
-    found = blake2b(digest_size=RECORD_ID)
-    for part in (line.uuid, line.timestamp, *_parts(line.message.content)):
-        data = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else bytes(part or b"")
-        found.update(len(data).to_bytes(8))
-        found.update(data)
-    return found.digest()
-
-
-def _parts(content: str | list[Block]) -> Iterator[str | Raw | None]:
-    """All that a replay reads of a message: equal ids alone would let one record hide another."""
+    content = message.content
+    # All that a replay reads of a message: equal ids alone would let one record hide another.
+    parts: list[Any] = [uuid, line.timestamp]
     if isinstance(content, str):
-        yield content
-        return
-    for block in content:
-        yield from (block.type, block.id, block.tool_use_id, block.name, block.text, block.input, block.content)
+        parts.append(content)
+    else:
+        for block in content:
+            parts += block.type, block.id, block.tool_use_id, block.name, block.text, block.input, block.content
+    return blake2b(_written(parts), digest_size=RECORD_ID).digest()
+
+
+def _written(parts: list[Any]) -> bytes:
+    """Texts and slices so that different ones are never written alike: as a list, in which a slice is its own JSON."""
+    try:
+        return encode(parts)
+    except UnicodeEncodeError:  # a lone surrogate; the mark behind such texts sets them apart from texts in base64
+        lasting = [part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part for part in parts]
+        return encode([*lasting, True])
 
 
 def first_record(prefix: bytes) -> bytes | None:
@@ -63,7 +67,9 @@ def first_record(prefix: bytes) -> bytes | None:
     if _MARK not in prefix:
         return None
     decode = line_decoder().decode
-    for text in prefix.split(b"\n")[:-1]:
+    start = 0
+    while (end := prefix.find(b"\n", start)) >= 0:
+        text, start = prefix[start:end], end + 1
         try:
             line = decode(text)
         except (msgspec.DecodeError, UnicodeDecodeError):

@@ -12,20 +12,20 @@ from loopaudit.core.regex import Phrase
 HEAD = 400
 """Characters of the text that are looked at."""
 
-_FIRST = (
-    "<error>", "<tool_use_error>", "error", "[error", "fatal:", "traceback (", "exception:", "uncaught ", "failed ",
-    "failure:", "permission denied", "access denied", "command not found", "unknown tool", "no such", "tool ",
-    "invalid ", "missing required", "apply_patch verification failed", "execution error:",
+_WHOLE = (
+    "<error>", "<tool_use_error>", "error:", "fatal:", "traceback (most recent call last)", "exception:", "uncaught ",
+    "failure:", "permission denied", "access denied", "command not found", "apply_patch verification failed",
+    "no such file or directory", "execution error:", "tool call error:",
 )  # fmt: skip
-"""With what a text in lower case must begin for the next to match; nearly none does."""
+"""How a text in lower case begins that tells of a failure, most of them."""
+
+_FIRST = ("error", "[error", "failed ", "unknown tool", "no such tool", "tool ", "invalid ", "missing required")
+"""With what one must begin for the next to match; nearly none does."""
 
 _BEGINS = regex.lazy(
-    r"<(?:tool_use_)?error>|\[?error\]?\b\s*[:!-]|error (?:executing|running|calling|while)\b"
-    r"|fatal:|traceback \(most recent call last\)|exception:|uncaught |failed to\b|failure:"
-    r"|permission denied|access denied|command not found|unknown tool\b|no such tool\b"
-    r"|tool \S+ (?:not found|does not exist|is not available)|invalid (?:arguments?|parameters?|input)\b"
-    r"|missing required\b|apply_patch verification failed|no such file or directory"
-    r"|failed in sandbox\b|execution error:|tool call error:"
+    r"\[?error\]?\b\s*[:!-]|error (?:executing|running|calling|while)\b|failed (?:to|in sandbox)\b"
+    r"|(?:unknown|no such) tool\b|tool \S+ (?:not found|does not exist|is not available)"
+    r"|invalid (?:arguments?|parameters?|input)\b|missing required\b"
 )
 _HOLDS_ERROR = Phrase('"error', r"\{\s*\"errors?\"\s*:\s*(?!null|\[\]|\"\"|false)")
 _SAYS_WHY = Phrase(
@@ -43,7 +43,8 @@ def says_failure(output: str | bytes) -> bool:
     low = output[:HEAD].lower()
     begins = low.lstrip()
     return (
-        (begins.startswith(_FIRST) and _BEGINS.match(begins) is not None)
+        begins.startswith(_WHOLE)
+        or (begins.startswith(_FIRST) and _BEGINS.match(begins) is not None)
         or (begins.startswith("{") and _HOLDS_ERROR.match(begins) is not None)
         or _SAYS_WHY.match(low) is not None
     )

@@ -143,6 +143,17 @@ def test_the_first_phrase_of_a_failure(text: str, arguments: dict[str, Any]) -> 
     assert loose(text, arguments) == re.sub(r"\d+", "0", re.sub(r"\s+", " ", begin).strip())
 
 
+nothings = st.sampled_from([*failures._EMPTY_WORDS, *"exıt|ſtatuſ|FAİLED|Boom|_|7|٣|1x| |-|: |é".split("|")])
+
+
+@given(st.lists(nothings, max_size=6).map("".join) | st.lists(nothings, max_size=6).map(" ".join))
+def test_an_error_text_that_tells_nothing_holds_only_certain_words(text: str) -> None:
+    words = "|".join(failures._EMPTY_WORDS)
+    for spelled in (text, text.upper()):
+        only = re.fullmatch(rf"(?:\W|\b(?:{words})\b|\d)*+", spelled, re.IGNORECASE) is not None
+        assert failures._is_empty(spelled) is only
+
+
 def _all_echoes(arguments: dict[str, Any]) -> list[str]:
     """Each text of a call's arguments that its error may echo, in whatever spelling, longest first."""
     found = {v for v in arguments.values() if isinstance(v, str) and 3 <= len(v) <= 400}

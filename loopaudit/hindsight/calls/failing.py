@@ -247,12 +247,17 @@ class Erring:
 
 
 _DIGITS: Final = regex.lazy(r"\d+")
-_BEGINS: Final = Phrase(
-    "error|exception",
-    r"\W{0,4}(?:[a-z_][\w.]{0,100}(?:error|exception)\b\s?[:(\[]|mcp error\b"
-    r"|(?:sandbox|execution|runtime|script|kernel|interpreter|evaluation|tool|code|command|python|javascript|js|node"
-    r"|plugin|server|worker|remote|internal) (?:error|exception)\b\s?[:(\[]"
-    r"|error (?:executing|processing|running|calling|invoking|while|with)\b)",
+_BEGINS: Final = (
+    Phrase("error|exception", r"\W{0,4}[a-z_][\w.]{0,100}(?:error|exception)\b\s?[:(\[]"),
+    Phrase(
+        " error| exception",
+        r"\W{0,4}(?:sandbox|execution|runtime|script|kernel|interpreter|evaluation|tool|code|command|python|javascript|js"
+        r"|node|plugin|server|worker|remote|internal) (?:error|exception)\b\s?[:(\[]",
+    ),
+    Phrase(
+        "mcp error|error executing|error processing|error running|error calling|error invoking|error while|error with",
+        r"\W{0,4}(?:mcp error|error (?:executing|processing|running|calling|invoking|while|with))\b",
+    ),
 )
 _BEGINNING: Final = 120
 """Characters in which they match."""
@@ -266,7 +271,10 @@ _RAW_TRACES: Final = tuple('"' + begin for begin in _TRACES)
 
 def says_error(text: str) -> bool:
     """Whether an answer that is not flagged as a failure is an error by how it begins."""
-    return says_failure(text) or _BEGINS.match(text[:_BEGINNING].lower()) is not None
+    if says_failure(text):
+        return True
+    low = text[:_BEGINNING].lower()
+    return any(phrase.match(low) is not None for phrase in _BEGINS)
 
 
 def may_say_error(source: str | bytes) -> bool:

@@ -326,13 +326,17 @@ def obstacle_of(text: str, command: str) -> str:
     return f"{reason.group().lower()}\0{'/'.join(paths[-1].split('/')[:3])}" if paths else ""
 
 
-_SAYS_NOTHING: Final = regex.lazy(
-    r"(?:\W|\b(?:error|failed|failure|command|process|shell|program|exited|returned|terminated|finished|completed"
-    r"|with|exit|return|"
-    r"status|code|non|zero|no|output|empty|stdout|stderr|the|and|returncode|exit_code)\b|\d)*+",
-    re.IGNORECASE,
+_EMPTY_WORDS: Final = frozenset(
+    """
+    error failed failure command process shell program exited returned terminated finished completed with exit return
+    status code non zero no output empty stdout stderr the and returncode exit_code
+    """.split()
 )
-"""An error text that says no more than that there was a failure, and its exit code."""
+"""What an error text consists of, beside numbers, that tells no more than a failure and its exit code."""
+
+_WORD: Final = regex.lazy(r"\w+")
+_FOLDED: Final = {0x17F: "s", 0x130: "i", 0x131: "i"}
+"""Letters that match ``s`` and ``i`` where case does not matter."""
 
 _DIGITS: Final = regex.lazy(r"\d+")
 _SPACE: Final = regex.lazy(r"\s+")
@@ -401,18 +405,20 @@ def _category_of(text: str) -> Category:
     return "other"
 
 
-_TRACE: Final = regex.lazy(r"Traceback|\s*Cell In\[|\s*File \"|-{20}")
-"""How the texts begin of errors that tell at their end what they are."""
-
 _RAISED: Final = regex.lazy(r"^([A-Za-z_][\w.]{0,100}(?:Error|Exception|Interrupt|Warning): \S.*)$", re.MULTILINE)
 _ARGUMENT: Final = "<argument>"
 _ARGUMENTS: Final = regex.lazy(r"<argument>(?:[/\\]?<argument>)+")
 
 
+def _is_trace(text: str) -> bool:
+    """Whether a text begins as those of errors that tell at their end what they are."""
+    return text.startswith(("Traceback", "-" * 20)) or text.lstrip().startswith(("Cell In[", 'File "'))
+
+
 def _gist(text: str) -> str:
     """The part of an error text that tells what went wrong: of a trace, its last line."""
     short = without_block(excerpt(text))
-    if _TRACE.match(short) is not None:
+    if _is_trace(short):
         raised = _RAISED.findall(short)
         if raised:
             return str(raised[-1])
@@ -424,7 +430,7 @@ def ends_in_error(source: str | bytes) -> bool:
     if isinstance(source, bytes) and "raceback" not in (head := as_letters(source[:_PIECE])) and "ell In" not in head:
         return False
     short = excerpt(decode_text(source) if isinstance(source, bytes) else source)
-    return _TRACE.match(short) is not None and _RAISED.search(short) is not None
+    return _is_trace(short) and _RAISED.search(short) is not None
 
 
 def plain_of(text: str, arguments: Any, echoed: list[str] | None = None) -> tuple[str, str]:
@@ -504,9 +510,15 @@ def failure_of(
     if category in ("no_match", "rejected"):
         plain = lead(plain)  # behind it stands what was sent
     plain = _SPACE.sub(" ", plain).strip()
-    if category == "other" and _SAYS_NOTHING.fullmatch(plain):
+    if category == "other" and _is_empty(plain):
         plain = ""
     return Failure(category, plain, bool(named), target, place)
+
+
+def _is_empty(plain: str) -> bool:
+    """Whether an error text tells no more than that there was a failure, and its exit code."""
+    low = (plain if plain.isascii() else plain.translate(_FOLDED)).lower()
+    return all(word in _EMPTY_WORDS or word.isdecimal() for word in _WORD.findall(low))
 
 
 MAX_QUOTED: Final = 120

@@ -65,7 +65,8 @@ _PHRASES: Final[Mapping[str, tuple[Phrase, ...]]] = {
             rf"(?:[_ ]?(?:ms|seconds|secs?|s))?{_IS}\d{{1,12}}(?:\.\d{{1,12}})?(?: ?{_UNIT})?\b(?!:\d\d)",
         ),
         Phrase(
-            "age|idle|uptime|waited|waiting|queued",
+            "age_ms|age ms|agems|age_sec|age sec|agesec|age_min|age min|agemin|age_for|age for|agefor"
+            "|idle|uptime|waited|waiting|queued",
             r"\b(?:age|idle|uptime|waited|waiting|queued)(?:[_ ]?for)?[_ ]?"
             r"(?:ms|seconds|secs?|minutes|mins?)"
             rf"{_IS}\d{{1,12}}(?:\.\d{{1,12}})?\b",

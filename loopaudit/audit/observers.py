@@ -7,13 +7,13 @@ into findings, so that they can stand beside the replay.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
-from loopaudit.core import regex, text
+from loopaudit.core import text
 from loopaudit.core.events import Batch, Boundary, Event, Turn, seconds
 from loopaudit.core.findings import Action, Finding
+from loopaudit.core.regex import Caseless
 from loopaudit.core.report import Ledger, Response
 from loopaudit.core.secrets import mask
 
@@ -22,10 +22,8 @@ RECORDED: Final = "recorded"
 
 MAX_RECORDED: Final = 10_000
 
-_STOPPED: Final = regex.lazy(
-    r"\b(?:stop|halt|abort|terminat|kill|end(?:ed|s|ing)?\b|stuck|break|circuit)", re.IGNORECASE
-)
-_REFUSED: Final = regex.lazy(r"\b(?:block|deny|denied|denial|reject|refus|skip|prevent|dedup)", re.IGNORECASE)
+_STOPPED: Final = Caseless(r"\b(?:stop|halt|abort|terminat|kill|end(?:ed|s|ing)?\b|stuck|break|circuit)")
+_REFUSED: Final = Caseless(r"\b(?:block|deny|denied|denial|reject|refus|skip|prevent|dedup)")
 
 
 class Bookkeeper:

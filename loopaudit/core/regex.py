@@ -30,14 +30,34 @@ class _Lazy:
         return getattr(compiled, name)
 
 
-def lower_case(pattern: re.Pattern[str]) -> re.Pattern[str]:
-    """The same lazy pattern without ``IGNORECASE``, for texts in lower case: it is searched for in a third of the time.
+class Caseless:
+    """A pattern in lower case that shall not mind case. It is looked for in the lower case of a text.
 
-    A text that holds nothing but ASCII matches the one as its lower case matches the other, if the
-    pattern itself is written in lower case. Some other letters match ASCII ones without being their upper case.
+    Without regard to case a pattern takes three times as long to compile and to search for. It means the same
+    where a lower case is nothing but ASCII: some other letters match ASCII ones without being their upper case.
+    What stands in the groups of a match may be in lower case.
     """
-    written, flags = cast("_Lazy", pattern)._given
-    return lazy(written, flags & ~re.IGNORECASE)
+
+    __slots__ = ("_lower", "_other")
+
+    def __init__(self, pattern: str, flags: int = 0) -> None:
+        self._lower = lazy(pattern, flags)
+        self._other = lazy(pattern, flags | re.IGNORECASE)
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """As :meth:`re.Pattern.search`."""
+        low = text.lower()
+        return self._lower.search(low) if low.isascii() else self._other.search(text)
+
+    def match(self, text: str) -> re.Match[str] | None:
+        """As :meth:`re.Pattern.match`."""
+        low = text.lower()
+        return self._lower.match(low) if low.isascii() else self._other.match(text)
+
+    def fullmatch(self, text: str) -> re.Match[str] | None:
+        """As :meth:`re.Pattern.fullmatch`."""
+        low = text.lower()
+        return self._lower.fullmatch(low) if low.isascii() else self._other.fullmatch(text)
 
 
 def lazy(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:

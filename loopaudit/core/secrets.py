@@ -57,6 +57,9 @@ _ASSIGNED: Final = Phrase(
     rf"[ \t]{{0,8}}(?>=>|:=|[=:])[ \t]{{0,8}}+(?:[bru]{{0,2}}(?={_QUOTE}))?)"
     rf"(?:({_QUOTE}){_REFERENCE}([^\"'`\\\n]{{1,4000}})|{_REFERENCE}([^\s\"'`\\,;&|(){{}}<>\[\]]{{1,4000}}))",
 )
+_MAY_BE_ASSIGNED: Final = regex.lazy(rf"(?:{'|'.join(_ASSIGNED.words)})[\w.\\\"'` \t-]{{0,64}}[:=]")
+"""What a text in lower case holds that matches: a word of it, and a sign of assignment not far behind."""
+
 _COUNTED: Final = regex.lazy(r"(?i)^(?:token|pass|pwd)[_.-]?(?:count|limit|usage|type|budget|ids?\b)")
 
 _OPTION: Final = Phrase(
@@ -109,7 +112,7 @@ def mask(text: str) -> str:
         text = _TOKENS.pattern.sub(MASK, text)
     if _OPTION.may_match(low):
         text = _OPTION.pattern.sub(_assigned, text)
-    if _ASSIGNED.may_match(low):
+    if _ASSIGNED.may_match(low) and _MAY_BE_ASSIGNED.search(low) is not None:
         text = _ASSIGNED.pattern.sub(_assigned, text)
     if _BASIC.may_match(text):
         text = _BASIC.pattern.sub(_second, text)

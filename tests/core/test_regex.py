@@ -7,6 +7,7 @@ import importlib
 import pickle
 import pkgutil
 import re
+from typing import TypeVar
 
 import pytest
 from hypothesis import given
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 import loopaudit
 from loopaudit.core import regex
-from loopaudit.core.regex import Phrase
+from loopaudit.core.regex import Caseless, Phrase
 from loopaudit.hindsight.calls import languages
 from tests.spellings import spellings
 
@@ -51,12 +52,24 @@ def test_an_unknown_attribute_is_none_of_a_pattern() -> None:
         regex.lazy("a").nothing  # type: ignore[attr-defined]  # noqa: B018
 
 
-def _phrases() -> dict[str, Phrase]:
-    """Every phrase of the package, by the place where it stands."""
-    found: dict[str, Phrase] = {}
+@given(st.text("sSkKiIé\u017f\u0130\u0131\u212a ", max_size=6))
+@pytest.mark.parametrize("method", ["search", "match", "fullmatch"])
+def test_a_caseless_pattern_finds_what_one_without_case_finds(method: str, text: str) -> None:
+    for pattern in (r"s(\S+)", r"[i-k]+ ?", r"\bsk\b", "é", r"[^s]i"):
+        found = getattr(Caseless(pattern), method)(text)
+        general = getattr(re.compile(pattern, re.IGNORECASE), method)(text)
+        assert (found and (found.span(), found.regs)) == (general and (general.span(), general.regs))
+
+
+_Kind = TypeVar("_Kind")
+
+
+def _all(kind: type[_Kind]) -> dict[str, _Kind]:
+    """Everything of a kind in the package, by the place where it stands."""
+    found: dict[str, _Kind] = {}
 
     def look(place: str, value: object) -> None:
-        if isinstance(value, Phrase):
+        if isinstance(value, kind):
             found[place] = value
         elif isinstance(value, tuple):
             for number, each in enumerate(value):
@@ -73,8 +86,16 @@ def _phrases() -> dict[str, Phrase]:
     return found
 
 
+def test_caseless_patterns_are_written_in_lower_case() -> None:
+    caseless = _all(Caseless)
+    assert len(caseless) > 10
+    for place, each in caseless.items():
+        written = re.sub(r"\\[A-Z]", "", each._lower.pattern)
+        assert written == written.lower(), place
+
+
 def test_whatever_a_phrase_matches_holds_one_of_its_words() -> None:
-    phrases = _phrases()
+    phrases = _all(Phrase)
     assert len(phrases) > 100
     for place, phrase in phrases.items():
         lower = phrase.pattern.flags & re.IGNORECASE

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from loopaudit.core import secrets
 from loopaudit.core.secrets import MASK, mask
+from tests.spellings import spellings
 
 # Put together here, so that no scanner of this repository takes them for real ones.
 BODY = "Zx9" * 14
@@ -90,6 +92,16 @@ def test_values_that_are_called_a_secret_are_masked(text: str, value: str) -> No
     masked = mask(text.format(value))
     assert value not in masked and MASK in masked, masked
     assert mask(masked) == masked
+
+
+def test_an_assignment_is_seen_before_its_pattern_is_needed() -> None:
+    """However long what stands between the name and the sign is."""
+    for spelled in spellings(secrets._ASSIGNED.pattern.pattern):
+        text = spelled.lower().replace("\N{MIDDLE DOT}", "x")
+        assert secrets._MAY_BE_ASSIGNED.search(text) is not None, text
+    for name in spellings(secrets._KEYWORD):
+        for text in (f"{name}-{'a' * 40}\\\\\\'{' ' * 8}= {'b' * 9}", f"{name.upper()}_{'K.' * 20}:b{'c' * 9}"):
+            assert mask(text).endswith(MASK), text
 
 
 def test_a_password_with_spaces_in_quotes_goes_as_a_whole() -> None:

@@ -644,14 +644,6 @@ def test_noise_does_not_mind_case(line: str) -> None:
         assert plain[: start + len(name) + 2] == f"{line[:start]}<{name}>"
 
 
-@given(pieces.map(str.swapcase))
-@example("The file was NOT Changed")
-def test_patterns_in_lower_case_find_what_others_find_without_regard_to_case(text: str) -> None:
-    for without_case, lower in ((ranges._CUT, ranges._CUT_LOW),):
-        if text.isascii():
-            assert (lower.search(text.lower()) is None) is (without_case.search(text) is None)
-
-
 labels = st.lists(
     st.sampled_from(["Question", ": ", ":", " = ", "\n", "null", "None", '"', ", ", "}", "é", "_", "    ", "nullable"]),
     max_size=10,

@@ -15,6 +15,7 @@ from typing import Any, Final
 import msgspec
 
 from loopaudit.core import regex
+from loopaudit.core.regex import Caseless
 from loopaudit.core.tools import Kind, kind_of_name, plain_name
 from loopaudit.hindsight.calls.ranges import ReadRange, normal_path
 from loopaudit.hindsight.calls.scripts import command_in, is_source
@@ -478,7 +479,7 @@ def paged_command(command: str) -> str:
 MAX_PAGING: Final = 1000
 """Longest command or address in characters that may ask for a page."""
 
-_HOST: Final = regex.lazy(r"[a-z][a-z0-9+.-]{0,20}://([^/?#\s]{1,200})", re.IGNORECASE)
+_HOST: Final = Caseless(r"[a-z][a-z0-9+.-]{0,20}://([^/?#\s]{1,200})")
 
 
 def host_asked(arguments: Any) -> str:
@@ -487,9 +488,14 @@ def host_asked(arguments: Any) -> str:
         for name in ("url", "uri", "link", "address", "href", "path", "id"):
             value = arguments.get(name)
             if isinstance(value, str):
-                match = _HOST.match(value)
-                return "" if match is None else match.group(1)
+                return host_of(value)
     return ""
+
+
+def host_of(address: str) -> str:
+    """The host of an address, with its port; empty if it has no scheme."""
+    match = _HOST.match(address)
+    return "" if match is None else address[match.start(1) : match.end(1)]
 
 
 _PROGRAM: Final = regex.lazy(

@@ -18,8 +18,8 @@ import orjson
 
 from loopaudit.core import regex
 from loopaudit.core.events import decode_text
-from loopaudit.core.regex import Phrase
-from loopaudit.hindsight.calls.effects import WORDINGS, nature_of
+from loopaudit.core.regex import Caseless, Phrase
+from loopaudit.hindsight.calls.effects import WORDINGS, host_of, nature_of
 from loopaudit.hindsight.calls.footers import without_block
 from loopaudit.hindsight.calls.noise import PATTERNS, remove_all
 from loopaudit.hindsight.calls.outputs import as_letters
@@ -287,10 +287,9 @@ _NEEDLES: Final[Mapping[Category, tuple[str, ...]]] = {
 }  # fmt: skip
 """What a text must hold for a phrase of a category to match; spares most searches. Their order counts."""
 
-_REASON: Final = regex.lazy(
+_REASON: Final = Caseless(
     r"read-only file ?system|no space left on device|disk quota exceeded|permission denied|operation not permitted"
-    r"|access (?:is )?denied|device or resource busy|\b(?:EROFS|ENOSPC|EACCES|EPERM|EDQUOT|EBUSY)\b",
-    re.IGNORECASE,
+    r"|access (?:is )?denied|device or resource busy|\b(?:erofs|enospc|eacces|eperm|edquot|ebusy)\b",
 )
 _PATH: Final = regex.lazy(r"(?<![\w.])(?:/[\w.@+-]{1,100}){2,20}")
 
@@ -605,10 +604,7 @@ ON_THE_PAGE: Final = "\0on the page"
 _CODE: Final = regex.lazy(r"\s*[\w.]{1,60}\(\s*(?:\w{1,30} ?= ?)?['\"]([^'\"\n]{1,300})['\"]")
 """A function call with a text as its first argument."""
 
-_HOST: Final = regex.lazy(r"[a-z][a-z0-9+.-]{0,20}://([^/?#\s]{1,200})", re.IGNORECASE)
-
-
-_POINTS: Final = regex.lazy(r"click|tap|press|hover|input|select|scroll|drag|element", re.IGNORECASE)
+_POINTS: Final = Caseless(r"click|tap|press|hover|input|select|scroll|drag|element")
 """What the names of tools hold that point at something on a page."""
 
 _POINTERS: Final = frozenset(
@@ -647,8 +643,7 @@ def _target(arguments: Any, tool: str) -> tuple[str | None, str | None]:
         value = arguments[name]
         if isinstance(value, (str, int)):
             text = str(value)
-            match = _HOST.match(text)
-            return text, match.group(1) if match is not None else text
+            return text, host_of(text) or text
     return path, None
 
 

@@ -7,7 +7,6 @@ consistent in themselves, which is all that matters here.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Mapping
 from typing import Any, Final
@@ -16,6 +15,7 @@ import msgspec
 
 from loopaudit.core import regex
 from loopaudit.core.failure_words import says_failure
+from loopaudit.core.regex import Caseless
 from loopaudit.hindsight.calls.wordings import PERSISTED, content_of
 
 END: Final = 1 << 40
@@ -195,13 +195,11 @@ def _number(value: Any) -> int | None:
 
 # -- what was shown ------------------------------------------------------------------------
 
-_CUT: Final = regex.lazy(
+_CUT: Final = Caseless(
     r"truncat|\bclipped\b|\bonly part of\b|\bshowing\b|\bmore lines\b|\bremaining lines\b|\[\.\.\."
     r"|use (?:the )?(?:offset|start_line|view_range)|\bof \d+ (?:lines|characters|bytes)|\blines? omitted\b"
     r"|output (?:too long|limit)",
-    re.IGNORECASE,
 )
-_CUT_LOW: Final = regex.lower_case(_CUT)
 _OF: Final = regex.lazy(r"\d\s{0,2}[-\u2013]\s{0,2}\d{1,9} of (\d{1,9})\b")
 """``lines 41-80 of 760``."""
 
@@ -225,10 +223,7 @@ def glimpse_of(source: str | bytes) -> Glimpse:
 
 def is_cut(seen: Glimpse) -> bool:
     """Whether an output says at its beginning or end that it shows only a part."""
-    for text in (seen.head, seen.tail):
-        if (_CUT_LOW.search(text.lower()) if text.isascii() else _CUT.search(text)) is not None:
-            return True
-    return False
+    return _CUT.search(seen.head) is not None or _CUT.search(seen.tail) is not None
 
 
 class Coverage:

@@ -13,17 +13,16 @@ from typing import Final
 
 from loopaudit.core import regex
 from loopaudit.core.failure_words import says_failure
-from loopaudit.core.regex import Phrase
+from loopaudit.core.regex import Caseless, Phrase
 from loopaudit.hindsight.calls.outputs import as_letters, head_of
 
 HEAD: Final = 400
 """Characters of a result that are looked at."""
 
-_ENVELOPE: Final = regex.lazy(
+_ENVELOPE: Final = Caseless(
     r"\s*(?:the result of (?:executing )?\S{1,20} (?:last )?(?:command|tool|call) is:\s*)?"
     r"(?:(?:command|tool|function) .{1,80}? (?:returned|said|failed):\s*|(?:result|output|observation"
     r"|tool_result):\s*)?",
-    re.IGNORECASE,
 )
 """What some harnesses put before every result."""
 
@@ -38,13 +37,12 @@ ENVELOPE: Final = 16
 _NAMED: Final = Phrase("] result:", r"\[\w{1,60}(?: for '[^\n]{1,300}?')?\] result:\s*(?:<error_details>\s*)?")
 """What Cline and its kin put there: the name of the tool, and what it was asked about."""
 
-_ACCEPTS: Final = regex.lazy(
+_ACCEPTS: Final = Caseless(
     r"\W*(?:ok\b|success|done\b|the (?:file|document|record|lines?) \S{0,200} ?(?:has|have|was"
     r"|were) (?:been )?\w+ed\b"
     r"|(?:file|edit|patch|changes?) (?:was |were |has been |have been )?(?:successfully )?"
     r"(?:created|updated|written|applied|saved|edited|modified|replaced|added)\b"
     r"|(?:successfully|updated|applied|wrote|saved|created|edited|replaced|modified|inserted)\b)",
-    re.IGNORECASE,
 )
 _PLAINLY_ACCEPTS: Final = regex.lazy(
     rb'"(?:The file [!#-\[\]-~]{1,200} has been (?:updated|created|edited)\b|(?:File created|Updated) successfully\b'
@@ -52,31 +50,44 @@ _PLAINLY_ACCEPTS: Final = regex.lazy(
 )
 """How the results of most edits begin as JSON bytes: :data:`_ACCEPTS` matches what they are decoded to."""
 
-_REJECTS: Final = (
+_REJECTING: Final = (
+    "error", "fail", "fatal", "exception", "traceback", "invalid", "rejected", "refused", "denied", "unsupported",
+    "unknown", "missing", "conflict", "cannot", "can't", "could not", "couldn't", "unable to", "nothing ", "no ",
+    "the tool", "tool", "apply_patch", "patch", "edit", "hunk",
+)  # fmt: skip
+"""With what word a result must begin for the next to match."""
+
+_REJECTS: Final = regex.lazy(
+    r"(?:error|failure|failed|fatal|exception|traceback|invalid|rejected|refused|denied|unsupported|unknown"
+    r"|missing|conflict"
+    r"|cannot|can't|could not|couldn't|unable to|nothing (?:was |to )?(?:changed|replaced|done|edit)"
+    r"|(?:the )?tool execution failed|no (?:(?:sufficiently )?similar )?match"
+    r"|no (?:replacement|changes?|occurrence|such)|(?:tool|apply_patch|patch|edit|hunk)\S{0,12} (?:verification )?"
+    r"(?:error|failed|rejected|not applied|does not apply))\b",
+)
+_LETTER: Final = regex.lazy(r"\w")
+_SAYS_NOT: Final = (
     Phrase(
-        "error|fail|fatal|exception|traceback|invalid|reject|refus|denied|unsupported|unknown|unable|missing|conflict"
-        "|cannot|can't|could not|couldn't|nothing |no |not appl",
-        r"\W*(?:error|failure|failed|fatal|exception|traceback|invalid|rejected|refused|denied|unsupported|unknown"
-        r"|missing|conflict"
-        r"|cannot|can't|could not|couldn't|unable to|nothing (?:was |to )?(?:changed|replaced|done|edit)"
-        r"|(?:the )?tool execution failed|no (?:(?:sufficiently )?similar )?match"
-        r"|no (?:replacement|changes?|occurrence|such)|(?:tool|apply_patch|patch|edit|hunk)\S{0,12} (?:verification )?"
-        r"(?:error|failed|rejected|not applied|does not apply))\b",
+        "not|n't",
+        r"[^\n]{0,200}?\b(?:did not|didn't|does not|doesn't|(?:was|is|were|are|has|have|had) not(?! only)|wasn't"
+        r"|isn't|hasn't|not (?:be )?(?:found|applied|changed|unique|valid|matched|saved))",
     ),
     Phrase(
-        "not|n't|no match|introduced|no exact|must |please |already |discard|revert|rolled|ignored|locked"
-        "|read-only|reject|refus|declined|unchanged|multiple |would |is empty|identical|failed",
-        r"[^\n]{0,200}?\b(?:did not|didn't|does not|doesn't|(?:was|is|were|are|has|have|had) not(?! only)|wasn't"
-        r"|isn't|hasn't"
-        r"|not (?:be )?(?:found|applied|changed|unique|valid|matched|saved)|no match(?:es)?\b"
-        r"|introduced new syntax errors?|no exact match"
-        r"|must (?:be|have|read|provide|first|specify|include)|please (?:provide|read|correct|fix)|already (?:exists"
-        r"|applied)"
-        r"|(?:was|were|been|are|is) (?:discarded|reverted|rolled back|ignored|locked|read-only|rejected|refused"
-        r"|declined)\b"
-        r"|(?:left|remains?|is|are|was|were) unchanged\b"
+        "no match|introduced new|no exact match|multiple matches|multiple occurrences|would |is empty|are identical"
+        "|verification failed",
+        r"[^\n]{0,200}?\b(?:no match(?:es)?\b|introduced new syntax errors?|no exact match"
         r"|multiple (?:matches|occurrences)|would (?:not )?(?:introduce|break)|is empty|are identical"
         r"|verification failed)",
+    ),
+    Phrase(
+        "must |please |already ",
+        r"[^\n]{0,200}?\b(?:must (?:be|have|read|provide|first|specify|include)|please (?:provide|read|correct|fix)"
+        r"|already (?:exists|applied))",
+    ),
+    Phrase(
+        "discard|revert|rolled|ignored|locked|read-only|reject|refus|declined|unchanged",
+        r"[^\n]{0,200}?\b(?:(?:was|were|been|are|is) (?:discarded|reverted|rolled back|ignored|locked|read-only"
+        r"|rejected|refused|declined)|(?:left|remains?|is|are|was|were) unchanged)\b",
     ),
 )
 """How a call that should change something says that it did not."""
@@ -125,28 +136,23 @@ _ACCEPTS_ELSEWHERE: Final = regex.lazy(
     re.IGNORECASE,
 )
 
-_TROUBLE: Final = regex.lazy(
-    r"fail|error|exception|\bnot\b|n't\b|cannot|invalid|reject|refus|denied|missing", re.IGNORECASE
-)
+_TROUBLE: Final = Caseless(r"fail|error|exception|\bnot\b|n't\b|cannot|invalid|reject|refus|denied|missing")
 
-_MACHINE: Final = regex.lazy(
+_MACHINE: Final = Caseless(
     "\\s*(?:[\\[<({*#>=\\-\u26a0\U0001f6d1\U0001f501]"
     "|(?:system|notice|note|warning|reminder|important|guard|hint|tip|info|harness|loop)\\b[^\n]{0,30}?[:!-])",
-    re.IGNORECASE,
 )
-_OF_REPEATS: Final = regex.lazy(
+_OF_REPEATS: Final = Caseless(
     r"\bloop|\brepeat|\brepetiti|\bstuck\b|\bidentical\b|\bsame\b|\bduplicat|\balready\b|\bin a row\b|\bconsecutive"
     r"|\bprogress\b|\bdifferent(?:ly)?\b|\bagain\b|\binstead\b|\btimes\b",
-    re.IGNORECASE,
 )
-_ADDRESSES: Final = regex.lazy(
+_ADDRESSES: Final = Caseless(
     r"\byou (?:have|are|already|just|called|keep|should|must|may|can|seem|appear|ran|made)\b|\byou(?:'ve|'re)\b"
     r"|\b(?:same|identical|repeated|duplicate) (?:tool |exact )?(?:call|command|arguments?|results?|action"
     r"|request|input)"
     r"|\bloop (?:was )?detect|\b(?:times|calls) in a row\b|\b(?:try|take|consider|use) (?:a|another"
     r"|some) ?(?:different|other|new)"
     r"|\b(?:do not|don't|stop) (?:repeat|call|retry|run)",
-    re.IGNORECASE,
 )
 MAX_NOTICE: Final = 1200
 """Longest notice in characters."""
@@ -211,11 +217,10 @@ _AT_ONCE: Final = Phrase(
     r"|\bnothing (?:to wait for|is running|pending)\b|\bno (?:running|pending|active|background|outstanding) "
     r"(?:tasks?|jobs?|process(?:es)?|agents?|work|commands?|shells?)\b|\bdoes not (?:block|wait)\b|\bnot waiting\b",
 )
-_FINISHED: Final = regex.lazy(
+_FINISHED: Final = Caseless(
     r"\W*(?:(?:all|the|overall|full|whole) )?(?:\S{1,24} )?(?:is |are |was |has |have |run )?"
     r"(?:passed|completed|complete|finished|succeeded|failed|done|all green)(?: successfully| with errors?)?"
     r"(?: (?:in|after) [\d.:hms ]{1,16})?\W*",
-    re.IGNORECASE,
 )
 
 
@@ -246,7 +251,19 @@ def _rejects(head: str) -> bool:
     low = head.lower()
     if "successful" in low[:120] and "unsuccessful" not in low and "not successful" not in low:
         return False
-    return any(phrase.match(low) is not None for phrase in _REJECTS) or says_failure(head) or _rejects_elsewhere(low)
+    return (
+        _begins_with_rejection(low)
+        or any(phrase.match(low) is not None for phrase in _SAYS_NOT)
+        or says_failure(head)
+        or _rejects_elsewhere(low)
+    )
+
+
+def _begins_with_rejection(low: str) -> bool:
+    word = _LETTER.search(low)
+    if word is None or not low.startswith(_REJECTING, word.start()):
+        return False
+    return _REJECTS.match(low, word.start()) is not None
 
 
 def plainly_accepts(source: str | bytes) -> bool:
@@ -385,13 +402,12 @@ def shows_prompt(text: str) -> bool:
     )
 
 
-_BLOCKED: Final = regex.lazy(
+_BLOCKED: Final = Caseless(
     r"unusual (?:traffic|activity)|not a (?:ro)?bot\b|captcha|are you a robot|checking your browser"
     r"|(?:verify|confirm|prove)(?:ing)? (?:that )?you are (?:a )?human"
     r"|enable (?:javascript|cookies) (?:and cookies )?to|access (?:to this page )?(?:has been )?denied"
     r"|you have been blocked|too many requests|just a moment\.\.\.|attention required"
     r"|(?:sign|log) in to (?:continue|view)",
-    re.IGNORECASE,
 )
 
 

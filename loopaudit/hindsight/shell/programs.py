@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from enum import IntEnum
 from typing import Final
 
 import msgspec
 
-from loopaudit.core import regex
+from loopaudit.core.regex import Caseless
 
 
 class Effect(IntEnum):
@@ -96,10 +95,9 @@ RUNNERS: Final = words("poetry uv pipenv hatch pdm rye bundle pnpm yarn npm bun"
 SCRIPT_RUNNERS: Final = words("npm pnpm yarn bun")
 """Those of them whose ``run`` takes the name of a script."""
 
-CHECK_SCRIPT: Final = regex.lazy(
+CHECK_SCRIPT: Final = Caseless(
     r"(?:unit|e2e|integration|api|smoke)?[:_-]?(?:tests?|lint|linting|type-?check(?:ing)?|types|check|tsc|vet|mypy|"
     r"pytest|coverage|clippy)(?:[:_-][\w:.-]*)?",
-    re.IGNORECASE,
 )
 """Names of scripts and targets that are tests or checks."""
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeVar
 
 from msgspec import Struct
 
-from loopaudit.core import regex
 from loopaudit.core.errors import InputError
 from loopaudit.core.events import Usage
+from loopaudit.core.regex import Caseless
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.fields import count, malformed, not_a_record, string
 from loopaudit.readers.kit.fitting import fitting
@@ -156,11 +155,10 @@ def tokens(
     return None if usage == _NOTHING else usage
 
 
-_LOOP: Final = regex.lazy(
+_LOOP: Final = Caseless(
     r"\bloop\b[^.\n]{0,40}\bdetected\b|\bdetected\b[^.\n]{0,40}\bloop\b|\bloop[ _]detect|\bdoom[ _-]?loop"
     r"|stuck ?in ?(?:a )?loop|\bmax(?:imum)?\b[^.\n]{0,20}\b(?:iterations?|repetitions?|turns)\b"
     r"|\bmaximum number of (?:turns|actions)\b",
-    re.IGNORECASE,
 )
 
 

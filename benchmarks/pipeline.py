@@ -19,7 +19,7 @@ from loopaudit.policies.registry import policies
 
 DATA = Path(tempfile.gettempdir()) / "loopaudit-bench"
 
-IMITATED = [name for name in MISSION if not policies().get(name).takes_over]
+IMITATED = [name for name in MISSION if not policies().get(name).follower]
 """The default set without the policy that works on hindsight: what a replay without hindsight is measured with."""
 
 

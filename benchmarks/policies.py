@@ -25,7 +25,7 @@ def measure(*, quick: bool) -> dict[str, Ratio]:
     found = {}
     mission, judged = select(IMITATED), select(["all"])
     # Without hindsight, the policy that works on it would be measured with the cost of hindsight.
-    everything = [one for one in judged if not one.policy.takes_over]
+    everything = [one for one in judged if not one.policy.follower]
     every = f"all {len(everything)}"
     for kind in ("small",) if quick else ("claude", "openai", "small"):
         path = corpus(kind, 2 if quick else 20)

@@ -86,7 +86,7 @@ class Replay:
     ``schemas`` are the tools' argument schemas by recorded name; the mapping may fill while
     the transcript is being read. ``kinds`` are tool kinds by recorded name that the user gave.
     ``policy_timeout`` is the time in seconds that a policy that is not built in has for all of it.
-    ``handover`` is filled by an observer, for the guards that take over what it found out.
+    ``handovers`` has for each selected policy where its guards follow an observer; empty: none does.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class Replay:
         observers: Sequence[Observer] = (),
         kinds: Mapping[str, Kind] | None = None,
         policy_timeout: float | None = None,
-        handover: Handover | None = None,
+        handovers: Sequence[Handover | None] = (),
     ) -> None:
         self.mode = mode
         self._enforced = mode == "enforced"
@@ -107,7 +107,7 @@ class Replay:
         self._kinds = kinds or {}
         self._schemas: Mapping[str, Any] = {} if schemas is None else schemas
         self._observers = observers
-        self._handover = handover
+        self._handovers = handovers or [None] * len(selected)
         self._results = [PolicyResult(s.label, s.policy.id, s.values) for s in selected]
         self._translators = [translator(s.policy.vocabulary, by_kind=map_names, kinds=kinds) for s in selected]
         self._foreign = [not is_built_in(s.policy) for s in selected]
@@ -201,7 +201,7 @@ class Replay:
                 tool=self._translators[place],
                 schemas=self._schemas,
                 kinds=self._kinds,
-                handover=None if foreign else self._handover,
+                handover=None if foreign else self._handovers[place],
             )
             lane = _Lane(selected, None, self._results[place])
             if not foreign:

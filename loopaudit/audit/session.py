@@ -10,7 +10,8 @@ they found in the call; a watch empties the findings of a replay that goes on.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Final
 
 from msgspec import Struct, field
@@ -27,6 +28,7 @@ from loopaudit.core.findings import Problem, Problems
 from loopaudit.core.report import FileProblem, TranscriptResult
 from loopaudit.hindsight.classifier import Handover
 from loopaudit.hindsight.observer import Hindsight, HindsightResult
+from loopaudit.policies.contract import Mode, Selected
 from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.recognise import log_recognised, recognise
@@ -91,7 +93,7 @@ class Session(ABC):
             observers=[*observers, self.recorded],
             kinds=options.tool_kinds,
             policy_timeout=options.policy_timeout,
-            handover=self._handover(),
+            handovers=self._handovers(),
         )
         self.emitter.sink = self.replay.feed
         return self.replay
@@ -105,13 +107,22 @@ class Session(ABC):
     def _observers(self) -> Sequence[Observer]:
         """New observers of a conversation that begins."""
 
-    def _handover(self) -> Handover | None:
-        """Where guards of the conversation that begins take over what an observer found out."""
-        return None
+    def _handovers(self) -> Sequence[Handover | None]:
+        """For each policy where its guards follow an observer of the conversation that begins; empty: none does."""
+        return ()
 
     @abstractmethod
     def _ended(self, session: str, totals: Totals, replay: Replay) -> None:
         """A conversation of this id has ended; its replay has still to be finished."""
+
+
+def handovers(selected: Iterable[Selected], mode: Mode) -> list[Handover | None]:
+    """For each policy where its guards follow hindsight, if they do."""
+    enforced = mode == "enforced"
+    return [
+        None if one.policy.follower is None else Handover(partial(one.policy.follower, one.params, enforced))
+        for one in selected
+    ]
 
 
 class _Audit(Session):
@@ -124,20 +135,25 @@ class _Audit(Session):
         self.format = format
         self.done: list[TranscriptResult] = []
         self._hindsight: Hindsight | None = None
+        self._followed: Sequence[Handover | None] = ()
         self._books: Bookkeeper | None = None
 
     def _observers(self) -> Sequence[Observer]:
         options = self.options
-        takers = sum(selected.policy.takes_over for selected in options.policies)
-        self._hindsight = Hindsight(options.tool_kinds, self._knows_success, takers) if options.hindsight else None
-        self._books = Bookkeeper() if self.options.ledger else None
+        self._hindsight = None
+        self._followed = ()
+        if options.hindsight:
+            self._followed = handovers(options.policies, options.mode)
+            followed = [handover for handover in self._followed if handover is not None]
+            self._hindsight = Hindsight(options.tool_kinds, self._knows_success, followed)
+        self._books = Bookkeeper() if options.ledger else None
         return [o for o in (self._hindsight, self._books) if o is not None]
 
     def _knows_success(self) -> bool:
         return self.emitter.totals.success_known
 
-    def _handover(self) -> Handover | None:
-        return None if self._hindsight is None else self._hindsight.handover
+    def _handovers(self) -> Sequence[Handover | None]:
+        return self._followed
 
     def _ended(self, session: str, totals: Totals, replay: Replay) -> None:
         result = TranscriptResult(

@@ -7,14 +7,14 @@ what only the end of a stretch or of the recording can tell.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Protocol
 
 from msgspec import Struct
 
 from loopaudit.core.events import Batch, Boundary, Call, Event, Turn
-from loopaudit.core.findings import WAITING, Episode
+from loopaudit.core.findings import WAITING, Action, Decision, Episode
 from loopaudit.core.tools import Kind
 from loopaudit.hindsight.calls.effects import Natures, nature_of
 from loopaudit.hindsight.calls.history import History
@@ -263,38 +263,111 @@ class Classifier:
         return forked
 
 
-class Handover:
-    """Where guards take over what an observer has classified for them: an agent's past up to its first loop.
+class Follower(Protocol):
+    """How a guard decides. While it refuses nothing, it sees what the observer sees, so that one classifier does."""
 
-    What a guard refuses did not happen for it, so from its first notice on it has to go on by
-    itself; up to there nothing is classified twice. ``takers`` guards of each agent take a copy.
+    enforced: bool
+    """Whether what it refuses does not happen."""
+
+    def ahead(self, batch: Batch, watch: Classifier) -> list[Decision]:
+        """What is refused of a response, before the classifier has seen it. Nothing is remembered of the question."""
+
+    def behind(self, batch: Batch, watch: Classifier, refused: list[Decision]) -> list[Decision]:
+        """All that is decided on a response, once the classifier has seen what ran of it."""
+
+    def turn(self) -> None:
+        """A person wrote."""
+
+
+class Following:
+    """A guard that follows the classifier of an observer, for one agent, from its first loop on until they part.
+
+    The observer is a block of events ahead of the guards, and so decides in the guard's place, with its
+    ``follower``; the guard reads the ``decisions`` by the index of the response. ``events`` counts those of the
+    agent that both have seen, the response ``first`` included: behind them the guard goes on by itself if they
+    have parted.
     """
 
-    __slots__ = ("_forks", "_left", "_takers", "loops")
+    __slots__ = ("_own", "_refused", "_watch", "decisions", "events", "first", "follower")
 
-    def __init__(self, takers: int) -> None:
-        self._takers = takers
-        self.loops: dict[str, int] = {}
-        """The response, by its index, with which an agent's first loop was one."""
-        self._forks: dict[str, Classifier] = {}
-        self._left: dict[str, int] = {}
+    def __init__(self, follower: Follower, watch: Classifier, first: int) -> None:
+        self.follower = follower
+        self.first = first
+        self.decisions: dict[int, list[Decision]] = {}
+        self.events = 0
+        self._watch: Classifier | None = watch
+        self._own: Classifier | None = None
+        self._refused: list[Decision] = []
 
-    def offer(self, agent: str, batch: int, watch: Classifier) -> None:
-        """An agent's first loop is one since this response."""
-        self.loops[agent] = batch
-        self._forks[agent] = watch.fork()
-        self._left[agent] = self._takers
+    @property
+    def parted(self) -> bool:
+        """Whether the observer's classifier is followed no longer."""
+        return self._watch is None
 
-    def take(self, agent: str) -> Classifier | None:
-        """A copy of the agent's past up to its first loop, that response included; ``None`` once all have one."""
-        fork = self._forks.get(agent)
-        if fork is None:
-            return None
-        self._left[agent] -= 1
-        if self._left[agent] > 0:
-            return fork.fork()
-        del self._forks[agent], self._left[agent]
-        return fork
+    def part(self) -> None:
+        """From now on something happens for one of them that does not for the other."""
+        if self._watch is not None:
+            self._own = self._watch.fork()
+            self._watch = None
+
+    def own(self) -> Classifier | None:
+        """The classifier with which the guard goes on once they have parted; for the one that asks first."""
+        own, self._own = self._own, None
+        return own
+
+    def leave(self) -> None:
+        """Nobody reads this any longer."""
+        self._watch = self._own = None
+        self.decisions.clear()
+
+    def before(self, batch: Batch) -> None:
+        """The classifier is about to see a response."""
+        if self._watch is not None:
+            self._refused = self.follower.ahead(batch, self._watch)
+            if self._refused and self.follower.enforced:
+                self.part()  # what is refused did not happen for the guard, which decides on it once more
+
+    def after(self, batch: Batch) -> None:
+        """The classifier has seen the response."""
+        if self._watch is None:
+            return
+        self.events += 1
+        decisions = self.follower.behind(batch, self._watch, self._refused)
+        if decisions:
+            self.decisions[batch.index] = decisions
+            if self.follower.enforced and any(decision.action == Action.STOP for decision in decisions):
+                self.part()  # the guard sees nothing of the rest of the turn
+
+    def turn(self) -> None:
+        """A person wrote."""
+        if self._watch is not None:
+            self.events += 1
+            self.follower.turn()
+
+    def boundary(self) -> None:
+        """Anything else happened."""
+        self.events += self._watch is not None
+
+
+class Handover:
+    """Where the guards of one policy, one for each agent, follow what an observer classifies.
+
+    What both see is classified once. A guard has nothing to say before its agent's first loop, and follows from there
+    on. What it refuses did not happen for it, so that with its first refusal it has to go on by itself.
+    """
+
+    __slots__ = ("_start", "followed")
+
+    def __init__(self, start: Callable[[], Follower]) -> None:
+        self._start = start
+        self.followed: dict[str, Following] = {}
+        """By agent, of all that have come to a loop."""
+
+    def begin(self, batch: Batch, watch: Classifier) -> Following:
+        """The agent's first loop is one since this response."""
+        following = self.followed[batch.agent] = Following(self._start(), watch, batch.index)
+        following.after(batch)
+        return following
 
 
 def natures(kinds: Mapping[str, Kind] | None) -> Natures:

@@ -19,7 +19,7 @@ from loopaudit.core.tools import Kind
 from loopaudit.hindsight.calls.history import History
 from loopaudit.hindsight.calls.outputs import Outputs, head_of
 from loopaudit.hindsight.calls.subject import MAY_BRING_NOTHING, Subject
-from loopaudit.hindsight.classifier import Classifier, Handover, natures
+from loopaudit.hindsight.classifier import Classifier, Following, Handover, natures
 from loopaudit.hindsight.episodes.delegations import Delegations
 from loopaudit.hindsight.episodes.rounds import Rounds
 from loopaudit.hindsight.episodes.tracker import Tracker
@@ -70,15 +70,19 @@ def is_check(subject: Subject) -> bool:
 
 
 class _Agent(Classifier):
-    """One agent's classifier, other rounds and lane. ``watched``: some guard waits for its first loop."""
+    """One agent's classifier, other rounds and lane.
 
-    __slots__ = ("lane", "rounds", "watched")
+    ``watched``: guards wait for its first loop. ``followed`` has those that follow it since then.
+    """
+
+    __slots__ = ("followed", "lane", "rounds", "watched")
 
     def __init__(self, history: History, tracker: Tracker, rounds: Rounds, lane: Lane) -> None:
         super().__init__(history=history, tracker=tracker, plans=rounds.plans)
         self.rounds = rounds
         self.lane = lane
         self.watched = False
+        self.followed: list[Following] = []
 
     def close(self, ended: str) -> None:
         """End what goes on."""
@@ -93,14 +97,14 @@ class Hindsight:
         self,
         kinds: Mapping[str, Kind] | None = None,
         knows_success: Callable[[], bool] | None = None,
-        takers: int = 0,
+        handovers: Sequence[Handover] = (),
     ) -> None:
-        """``kinds`` are tool kinds by recorded name that the user gave, ``takers`` the guards that take over.
+        """``kinds`` are tool kinds by recorded name that the user gave. Guards follow by the ``handovers``.
 
         ``knows_success`` is whether the recording is known so far to distinguish failures from successes;
         without it that is taken for granted.
         """
-        self.handover = Handover(takers) if takers else None
+        self._handovers = handovers
         self._knows_success = knows_success
         self._silent = knows_success is not None
         """Whether nothing so far shows that the recording marks failures."""
@@ -121,7 +125,10 @@ class Hindsight:
             if agent is None:
                 agent = self._meet(event)
             if isinstance(event, Batch):
-                self._batch(agent, event)
+                if agent.followed:
+                    self._followed(agent, event)
+                else:
+                    self._batch(agent, event)
             elif isinstance(event, Turn):
                 self._turn(agent, event)
             else:
@@ -134,14 +141,26 @@ class Hindsight:
         tracker = Tracker(history, event.session, event.agent, self._found, self._record.wait)
         rounds = Rounds(history, event.session, event.agent, self._rounds)
         agent = self._agents[event.agent] = _Agent(history, tracker, rounds, self._record.lane(event.agent))
-        agent.watched = self.handover is not None and event.agent not in self.handover.loops
+        agent.watched = any(event.agent not in handover.followed for handover in self._handovers)
         return agent
 
     def _make_room(self) -> None:
         """Forget the agent that came first, where there are very many; its calls keep their classes."""
         if len(self._agents) >= MAX_AGENTS:
             first = next((name for name in self._agents if name), "")
-            self._agents.pop(first).close("run_ended")
+            agent = self._agents.pop(first)
+            for following in agent.followed:
+                following.part()
+            agent.close("run_ended")
+
+    def _followed(self, agent: _Agent, batch: Batch) -> None:
+        """A response of an agent that guards follow: they decide in step."""
+        for following in agent.followed:
+            following.before(batch)
+        self._batch(agent, batch)
+        for following in agent.followed:
+            following.after(batch)
+        agent.followed = [following for following in agent.followed if not following.parted]
 
     def _batch(self, agent: _Agent, batch: Batch) -> None:
         history, tracker, record, rounds = agent.history, agent.tracker, self._record, agent.rounds
@@ -193,8 +212,8 @@ class Hindsight:
             tracker.after_batch(batch)
         if agent.watched and (going_on or rounds.plans.rewritten) and (stretch := agent.stretch) and stretch.due:
             agent.watched = False
-            assert self.handover is not None  # else nobody watches
-            self.handover.offer(batch.agent, batch.index, agent)
+            followed = [handover.begin(batch, agent) for handover in self._handovers]
+            agent.followed = [following for following in followed if not following.parted]
         if batch.agent:
             subject.release()  # the main agent may hold on to its last call, many others may not
 
@@ -208,6 +227,8 @@ class Hindsight:
     def _turn(self, agent: _Agent, turn: Turn) -> None:
         if agent.lane.numbers:
             agent.lane.turns.append(len(agent.lane.numbers))
+        for following in agent.followed:
+            following.turn()
         what = agent.turn(turn)
         if what == "notice":
             agent.rounds.guard_spoke()
@@ -217,6 +238,8 @@ class Hindsight:
 
     @staticmethod
     def _boundary(agent: _Agent, boundary: Boundary) -> None:
+        for following in agent.followed:
+            following.boundary()
         agent.boundary(boundary)
         kind = boundary.kind
         if kind == "compaction":

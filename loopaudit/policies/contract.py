@@ -27,7 +27,10 @@ from loopaudit.core.shapes import mismatch
 from loopaudit.core.tools import Kind, Vocabulary, literal
 
 if TYPE_CHECKING:
-    from loopaudit.hindsight.classifier import Handover  # most guards know nothing of it, and need not load it
+    from loopaudit.hindsight.classifier import (  # most guards know nothing of it, and need not load it
+        Follower,
+        Handover,
+    )
 
 HEADINGS: Final = ("Watches", "Acts", "Resets", "Blind to", "Complaints", "Examples", "Source")
 """Sections that every policy's docstring has, in this order, after its summary."""
@@ -56,8 +59,8 @@ class Context(Struct, frozen=True):
 
     ``enforced`` is the mode; ``tool`` gives a call's name in the guard's vocabulary;
     ``schemas`` are the JSON Schemas of the tools' arguments by recorded name, ``kinds`` the tool kinds
-    that the user gave. ``handover`` has what hindsight found out about the agent, for a policy that
-    :attr:`Policy.takes_over`, and where hindsight runs.
+    that the user gave. ``handover`` is where the guards of a policy with :attr:`Policy.follower`
+    follow hindsight, where that runs.
     """
 
     enforced: bool = True
@@ -184,8 +187,8 @@ class Policy(Struct, frozen=True):
     essential: frozenset[Need] = frozenset()
     vocabulary: Vocabulary | None = None
     variants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    takes_over: bool = False
-    """Whether its guards go on from what hindsight has classified, see :attr:`Context.handover`."""
+    follower: Callable[[Any, bool], Follower] | None = None
+    """How its guards decide by the classifier of hindsight, by the parameters and whether the mode is *enforced*."""
     reads_text: str = ""
     """What of the text itself its rule reads: then a redacted transcript replays differently."""
     file: str = ""

@@ -8,16 +8,22 @@ from typing import Any
 import orjson
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 import loopaudit
+from loopaudit.audit import engine
 from loopaudit.audit.engine import Replay
+from loopaudit.audit.session import handovers
 from loopaudit.config.options import Options
 from loopaudit.config.selection import select
 from loopaudit.core.counts import Totals
-from loopaudit.core.events import Batch, Event
+from loopaudit.core.events import Batch, Call, Event
 from loopaudit.core.findings import Action, Decision, Finding
 from loopaudit.core.report import Report
+from loopaudit.hindsight import observer as observer_module
+from loopaudit.hindsight.calls.history import History
 from loopaudit.hindsight.observer import Hindsight
+from loopaudit.hindsight.words import CallClass
 from loopaudit.policies.contract import Context
 from loopaudit.policies.guards.progress import ProgressGuard, ProgressParams, message, numbered
 from loopaudit.policies.registry import policies
@@ -29,18 +35,40 @@ OWN_CASES = sorted(CASES.glob("*.jsonl"))
 TRANSCRIPTS = [*sorted(SAMPLES.glob("*.json*")), *OWN_CASES]
 
 
+READ = C("read", '{"a":1}', "x")
+OTHER = C("read", '{"a":2}', "y")
+
+
 def outcome(found: list[Finding]) -> list[tuple[str, int, Action, str, int, str]]:
     return [(f.agent, f.call, f.action, f.rule, f.count, f.message) for f in found]
 
 
-def beside_hindsight(stream: list[Event], specs: list[str], mode: Any = "enforced") -> list[list[Finding]]:
-    """What variants of the guard find that take over what hindsight has classified."""
+def beside_hindsight(
+    stream: list[Event], specs: list[str], mode: Any = "enforced", *, flushing: bool = False
+) -> list[list[Finding]]:
+    """What variants of the guard find that follow what hindsight classifies, a block or an event behind it."""
     selected = select(specs)
-    observer = Hindsight(takers=len(selected))
-    replay = Replay(selected, mode=mode, observers=[observer], handover=observer.handover)
+    followed = handovers(selected, mode)
+    observer = Hindsight(handovers=[one for one in followed if one is not None])
+    replay = Replay(selected, mode=mode, observers=[observer], handovers=followed)
     for event in stream:
         replay.feed(event)
-    return [result.findings for result in replay.finish(Totals())]
+        if flushing:
+            replay.flush()
+    found = [result.findings for result in replay.finish(Totals())]
+    assert opinion(observer) == opinion(watched(stream)), "guards that follow change nothing for hindsight"
+    return found
+
+
+def watched(stream: list[Event]) -> Hindsight:
+    observer = Hindsight()
+    observer.events(stream)
+    return observer
+
+
+def opinion(observer: Hindsight) -> tuple[Any, Any]:
+    found = observer.finish()
+    return found.data(), found.episodes
 
 
 def alone(stream: list[Event], spec: str, mode: Any = "enforced") -> list[Finding]:
@@ -50,23 +78,124 @@ def alone(stream: list[Event], spec: str, mode: Any = "enforced") -> list[Findin
     return replay.finish(Totals())[0].findings
 
 
-SPECS = ["progress", "progress(refuse_after=0)", "progress(stop_after=2)"]
+SPECS = ["progress", "progress(refuse_after=0)", "progress(stop_after=2)", "progress(refuse_after=9,stop_after=3)"]
 
 
 @pytest.mark.parametrize("mode", ["enforced", "shadow"])
 @pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda p: p.name)
-def test_taking_over_from_hindsight_changes_nothing(path: Path, mode: str) -> None:
+def test_to_follow_hindsight_changes_nothing(path: Path, mode: str) -> None:
     stream = list(loopaudit.read(path))
     shared = beside_hindsight(stream, SPECS, mode)
     assert [outcome(found) for found in shared] == [outcome(alone(stream, spec, mode)) for spec in SPECS]
 
 
-@given(streams)
-def test_taking_over_any_stream_changes_nothing(items: list[Any]) -> None:
+@given(streams, st.sampled_from(["enforced", "shadow"]), st.booleans())
+def test_to_follow_hindsight_on_any_stream_changes_nothing(items: list[Any], mode: str, flushing: bool) -> None:
     stream = events(items)
-    assert [outcome(found) for found in beside_hindsight(stream, SPECS)] == [
-        outcome(alone(events(items), spec)) for spec in SPECS
+    assert [outcome(found) for found in beside_hindsight(stream, SPECS, mode, flushing=flushing)] == [
+        outcome(alone(events(items), spec, mode)) for spec in SPECS
     ]
+
+
+POLLED = C("poll", '{"job":1}', "running")
+
+
+def among(*parts: tuple[str, list[Any]]) -> list[Event]:
+    """Events of several agents, one part after the other, numbered as in one conversation."""
+    made: list[Event] = []
+    number = index = 0
+    for agent, items in parts:
+        for event in events(items, agent):
+            if isinstance(event, Batch):
+                index += 1
+                event.index = index
+                for call in event.calls:
+                    number += 1
+                    call.number = number
+            made.append(event)
+    return made
+
+
+LONG = [POLLED] * 40
+"""A wait that goes stale: the turn ends, and nothing is refused before."""
+
+
+@pytest.mark.parametrize("mode", ["enforced", "shadow"])
+@pytest.mark.parametrize("flushing", [False, True])
+@pytest.mark.parametrize(
+    "stream",
+    [
+        pytest.param(lambda: among(("", [READ] * 20)), id="refusals, then a stop"),
+        pytest.param(lambda: among(("", [*LONG, "user", *LONG, "user", READ, READ])), id="stops without a refusal"),
+        pytest.param(lambda: among(("", [READ] * 5), ("", ["user"]), ("", [READ] * 9)), id="a person between"),
+        pytest.param(lambda: among(("", [*[READ] * 4, OTHER, *[READ] * 4])), id="news between"),
+        pytest.param(lambda: among(("", [READ] * 4), ("", ["a word"]), ("", [READ] * 9)), id="a reply between"),
+        pytest.param(
+            lambda: among(("", [READ] * 5), ("b", [READ] * 9), ("", [READ] * 9), ("b", ["user", *[READ] * 9])),
+            id="two agents",
+        ),
+    ],
+)
+def test_a_guard_parts_from_hindsight_in_time(stream: Any, flushing: bool, mode: str) -> None:
+    shared = beside_hindsight(stream(), SPECS, mode, flushing=flushing)
+    by_call = [sorted(outcome(found), key=lambda one: one[1]) for found in shared]  # a block goes agent by agent
+    assert by_call == [sorted(outcome(alone(stream(), spec, mode)), key=lambda one: one[1]) for spec in SPECS]
+    assert any(shared)
+
+
+@pytest.mark.parametrize("flushing", [False, True])
+@pytest.mark.parametrize("first", [["user"], [OTHER], [READ]])
+def test_a_guard_goes_on_where_hindsight_forgets_the_agent(
+    monkeypatch: pytest.MonkeyPatch, first: list[Any], flushing: bool
+) -> None:
+    monkeypatch.setattr(observer_module, "MAX_AGENTS", 2)
+    stream = among(("a", [READ] * 5), ("b", [READ]), ("c", [OTHER]), ("a", [*first, *[READ] * 9]), ("b", [READ]))
+    [found] = beside_hindsight(stream, ["progress"], flushing=flushing)
+    assert outcome(found) == outcome(alone(stream, "progress"))
+    assert len(found) > 1
+
+
+@pytest.mark.parametrize("before", [4, 9])
+def test_a_guard_that_was_forgotten_begins_with_nothing(monkeypatch: pytest.MonkeyPatch, before: int) -> None:
+    monkeypatch.setattr(engine, "MAX_AGENTS", 2)
+    stream = among(("a", [READ] * before), ("b", [READ]), ("c", [OTHER]), ("a", [*[READ] * 9, "user", *[READ] * 9]))
+    [found] = beside_hindsight(stream, ["progress"], flushing=True)
+    selected = select(["progress"])
+    replay = Replay(selected)
+    for event in stream:
+        replay.feed(event)
+        replay.flush()
+    assert outcome(found) == outcome(replay.finish(Totals())[0].findings)
+    assert sum(f.rule == "nothing_new" for f in found) == 3
+
+
+@pytest.mark.parametrize(
+    ("calls", "classified"),
+    [
+        pytest.param([READ] * 5, 5, id="a notice"),
+        pytest.param([READ] * 8, 8, id="refusals, of what is not classified for the guard"),
+        pytest.param([*[READ] * 8, OTHER], 9 + 1, id="a call behind them"),
+    ],
+)
+def test_what_hindsight_has_classified_is_not_classified_again(
+    monkeypatch: pytest.MonkeyPatch, calls: list[Any], classified: int
+) -> None:
+    seen: list[int] = []
+    classify = History.classify
+
+    def counted(self: History, call: Call, batch: int) -> CallClass:
+        seen.append(call.number)
+        return classify(self, call, batch)
+
+    monkeypatch.setattr(History, "classify", counted)
+    selected = select(["progress"])
+    followed = handovers(selected, "enforced")
+    observer = Hindsight(handovers=[one for one in followed if one is not None])
+    replay = Replay(selected, observers=[observer], handovers=followed)
+    for event in events(calls):
+        replay.feed(event)
+    replay.finish(Totals())
+    assert len(seen) == classified
 
 
 @given(streams)
@@ -84,10 +213,6 @@ def test_refusals_look_at_no_result(items: list[Any]) -> None:
         decided = list(guard.judge(event))
         assert decided[: len(before)] == before
         assert all(d.action == Action.WARN or d.rule == "no_progress" for d in decided[len(before) :])
-
-
-READ = C("read", '{"a":1}', "x")
-OTHER = C("read", '{"a":2}', "y")
 
 
 def steps(items: list[Any], spec: str = "progress", mode: Any = "enforced") -> list[tuple[str, int]]:

@@ -59,12 +59,15 @@ Source
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from loopaudit.core.events import Batch, Boundary, Turn
 from loopaudit.core.findings import Action, Decision
 from loopaudit.hindsight import Classifier, OpenStretch
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
+
+if TYPE_CHECKING:
+    from loopaudit.hindsight.classifier import Following
 
 
 class ProgressParams(Params):
@@ -85,64 +88,28 @@ KEPT: Final = 64
 """Numbers of calls that a decision keeps."""
 
 
-class ProgressGuard(Guard):
-    """Three steps over what a classifier sees. ``_loop`` names the stretch that was noticed."""
+class Steps:
+    """The three steps over what a classifier sees. ``_loop`` names the stretch that was noticed."""
 
-    def __init__(self, params: ProgressParams, context: Context) -> None:
+    def __init__(self, params: ProgressParams, enforced: bool) -> None:
         self._refuse_after = params.refuse_after
         self._stop_after = params.stop_after
-        self._enforced = context.enforced
-        self._kinds = context.kinds
-        self._handover = context.handover
-        # While hindsight watches as well, its classifier does the work until there is something to say.
-        self._watch = None if context.handover is not None else Classifier(context.kinds)
+        self.enforced = enforced
         self._loop: tuple[int, int] | None = None
         self._noticed = 0
         self._refused = 0
 
-    def turn(self, turn: Turn) -> None:
-        if self._watch is not None:
-            self._watch.turn(turn)
-        self._forget()
+    def turn(self) -> None:
+        """A person wrote, or the loop is over: everything begins anew."""
+        self._loop = None
+        self._noticed = self._refused = 0
 
-    def boundary(self, boundary: Boundary) -> None:
-        if self._watch is not None:
-            self._watch.boundary(boundary)
-
-    def judge(self, batch: Batch) -> Iterable[Decision]:
-        watch = self._watch
-        if watch is None:
-            assert self._handover is not None  # else there was a classifier from the start
-            met = self._handover.loops.get(batch.agent)
-            if met is None or met > batch.index:
-                return NOTHING
-            watch = self._watch = self._take(batch)
-            if met == batch.index:
-                return self._look(batch, watch)
-        if self._loop is None:
-            watch.follow(batch)
-            return NOTHING if watch.stretch is None else self._look(batch, watch)
-        decisions = self.ahead(batch)
-        stop = next((d.position for d in decisions if d.action == Action.STOP), None)
-        gone = {d.position for d in decisions} if self._enforced else set()
-        if stop is not None and self._enforced:
-            gone.update(range(stop, len(batch.calls)))
-        watch.follow(batch, sorted(gone))
-        if stop is not None:
-            self._forget()
-            return decisions
-        if self._enforced:
-            self._refused += len(decisions)  # else they ran, and count as what they brought
-        decisions += self._look(batch, watch)
-        return decisions
-
-    def ahead(self, batch: Batch) -> list[Decision]:
+    def ahead(self, batch: Batch, watch: Classifier) -> list[Decision]:
         """What is refused of a response before anything of it runs. Remembers nothing, and reads no result."""
-        watch = self._watch
-        loop = None if watch is None else watch.stretch
-        if watch is None or loop is None or self._loop != _name(loop):
+        if self._loop is None:
             return []
-        if loop.repeats - self._noticed < self._refuse_after:
+        loop = watch.stretch
+        if loop is None or self._loop != _name(loop) or loop.repeats - self._noticed < self._refuse_after:
             return []
         since = loop.evidence or self._loop[1]
         decisions = []
@@ -159,17 +126,30 @@ class ProgressGuard(Guard):
             decisions.append(_decision(Action.BLOCK, "known_result", position, spent, call.name, loop, of=known))
         return decisions
 
-    def _take(self, batch: Batch) -> Classifier:
-        assert self._handover is not None
-        met = self._handover.loops[batch.agent] == batch.index
-        # An agent that was forgotten meanwhile begins with nothing, as all guards do.
-        return (self._handover.take(batch.agent) if met else None) or Classifier(self._kinds)
+    def gone(self, batch: Batch, refused: Sequence[Decision]) -> Sequence[int]:
+        """The positions of the calls that do not run."""
+        if not (refused and self.enforced):
+            return ()
+        gone = [decision.position for decision in refused]
+        if refused[-1].action == Action.STOP:
+            gone += range(gone[-1] + 1, len(batch.calls))
+        return gone
+
+    def behind(self, batch: Batch, watch: Classifier, refused: list[Decision]) -> list[Decision]:
+        """All that is decided on a response, now that what was not ``refused`` has run."""
+        if refused:
+            if refused[-1].action == Action.STOP:
+                self.turn()
+                return refused
+            if self.enforced:
+                self._refused += len(refused)  # else they ran, and count as what they brought
+        return refused + self._look(batch, watch)
 
     def _look(self, batch: Batch, watch: Classifier) -> list[Decision]:
         """What there is to say now that a response has run."""
         loop = watch.stretch
         if loop is None or not loop.due:
-            self._forget()
+            self.turn()
             return []
         if loop.news or not batch.calls:
             return []
@@ -187,12 +167,77 @@ class ProgressGuard(Guard):
         spent = loop.repeats - self._noticed + self._refused
         if spent < self._stop_after:
             return []
-        self._forget()
+        self.turn()
         return [_decision(Action.STOP, "no_progress", position, spent, tool, loop)]
 
-    def _forget(self) -> None:
-        self._loop = None
-        self._noticed = self._refused = 0
+
+class ProgressGuard(Guard):
+    """Takes the steps by a classifier of its own; beside hindsight it follows that one's as long as it can.
+
+    ``_seen`` counts the agent's events since it follows.
+    """
+
+    def __init__(self, params: ProgressParams, context: Context) -> None:
+        self._kinds = context.kinds
+        self._handover = context.handover
+        self._following: Following | None = None
+        self._seen = 0
+        self._steps = Steps(params, context.enforced)
+        self._watch = None if context.handover is not None else Classifier(context.kinds)
+
+    def turn(self, turn: Turn) -> None:
+        watch = self._watch or self._own()
+        if watch is not None:
+            watch.turn(turn)
+            self._steps.turn()
+
+    def boundary(self, boundary: Boundary) -> None:
+        watch = self._watch or self._own()
+        if watch is not None:
+            watch.boundary(boundary)
+
+    def judge(self, batch: Batch) -> Iterable[Decision]:
+        watch = self._watch
+        if watch is None:
+            assert self._handover is not None  # else there was a classifier from the start
+            following = self._handover.followed.get(batch.agent)
+            if following is None or batch.index < following.first:
+                return NOTHING  # no loop so far
+            watch = self._follow(following, batch)
+            if watch is None:
+                return following.decisions.pop(batch.index, NOTHING)
+        refused = self._steps.ahead(batch, watch)
+        watch.follow(batch, self._steps.gone(batch, refused))
+        return self._steps.behind(batch, watch, refused)
+
+    def ahead(self, batch: Batch) -> list[Decision]:
+        """What is refused of a response before anything of it runs. Remembers nothing, and reads no result."""
+        return [] if self._watch is None else self._steps.ahead(batch, self._watch)
+
+    def _follow(self, following: Following, batch: Batch) -> Classifier | None:
+        """Follow the observer's classifier over a response; the guard's own classifier if it cannot."""
+        if self._following is None:
+            if batch.index != following.first:
+                # An agent that was forgotten meanwhile begins with nothing, as all guards do.
+                following.leave()
+                self._watch = Classifier(self._kinds)
+                return self._watch
+            self._following = following
+        return self._own()
+
+    def _own(self) -> Classifier | None:
+        """The guard's own classifier, if what it followed ends here; else the next event is one of those."""
+        following = self._following
+        if following is None:
+            return None
+        if following.parted and self._seen == following.events:
+            assert isinstance(following.follower, Steps)  # the policy's own :attr:`Policy.follower`
+            self._steps = following.follower
+            self._watch = following.own()
+            self._following = None
+            return self._watch
+        self._seen += 1
+        return None
 
 
 def _name(loop: OpenStretch) -> tuple[int, int]:
@@ -286,6 +331,6 @@ POLICY = Policy(
         "success": "failures are known by their words only",
     },
     essential=frozenset({"results"}),
-    takes_over=True,
+    follower=Steps,
     reads_text="results and commands",
 )

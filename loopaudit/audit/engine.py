@@ -24,7 +24,7 @@ from loopaudit.core.findings import Action, Decision, Finding
 from loopaudit.core.report import PolicyResult
 from loopaudit.core.tools import Kind, Translator, translator
 from loopaudit.policies.contract import Context, Guard, Mode, Selected
-from loopaudit.policies.registry import is_built_in
+from loopaudit.policies.registry import policies
 
 if TYPE_CHECKING:
     from loopaudit.hindsight.classifier import Handover
@@ -110,12 +110,15 @@ class Replay:
         self._handovers = handovers or [None] * len(selected)
         self._results = [PolicyResult(s.label, s.policy.id, s.values) for s in selected]
         self._translators = [translator(s.policy.vocabulary, by_kind=map_names, kinds=kinds) for s in selected]
+        is_built_in = policies().is_built_in
         self._foreign = [not is_built_in(s.policy) for s in selected]
         self._limits = [
             TimeLimit(policy_timeout) if foreign and policy_timeout is not None else None for foreign in self._foreign
         ]
         self.crowded = False
         """Whether there were more agents than :data:`MAX_AGENTS`."""
+        self._contexts: list[Context] = []
+        """What each policy's guards learn of the replay: the same for all agents."""
         self._agents: dict[str, list[_Lane]] = {}
         self._block: dict[str, list[Event]] = {}
         self._unseen: list[Event] = []
@@ -193,28 +196,37 @@ class Replay:
 
     def _start(self) -> list[_Lane]:
         """The guards of an agent that acts for the first time. One that cannot even start is put out."""
+        contexts = self._contexts or self._described()
         lanes = []
-        for place, selected in enumerate(self._selected):
-            foreign = self._foreign[place]
-            context = Context(
-                enforced=self._enforced,
-                tool=self._translators[place],
-                schemas=self._schemas,
-                kinds=self._kinds,
-                handover=None if foreign else self._handovers[place],
-            )
-            lane = _Lane(selected, None, self._results[place])
+        for selected, result, context, foreign, limit in zip(
+            self._selected, self._results, contexts, self._foreign, self._limits, strict=True
+        ):
+            lane = _Lane(selected, None, result)
             if not foreign:
                 lane.guard = selected.policy.start(selected.params, context)
-            elif lane.result.status != "crashed":
+            elif result.status != "crashed":
                 try:
-                    guard = lane.guard = ContainedGuard(selected, context, self._limits[place])
+                    guard = lane.guard = ContainedGuard(selected, context, limit)
                     lane.message = partial(guard.message, selected.policy.message)
                 except GuardError as error:
-                    lane.result.status = "crashed"
-                    lane.result.reasons.append(str(error))
+                    result.status = "crashed"
+                    result.reasons.append(str(error))
             lanes.append(lane)
         return lanes
+
+    def _described(self) -> list[Context]:
+        """The context of each policy. Those that differ in nothing share one."""
+        shared: Context | None = None
+        for tool, foreign, given in zip(self._translators, self._foreign, self._handovers, strict=True):
+            handover = None if foreign else given
+            plain = handover is None and not isinstance(tool, Translator)
+            context = shared if plain else None
+            if context is None:
+                context = Context(self._enforced, tool, self._schemas, self._kinds, handover)
+                if plain:
+                    shared = context
+            self._contexts.append(context)
+        return self._contexts
 
     def _run(self, lane: _Lane, guard: Guard, stretches: Sequence[Stretch]) -> None:
         """Run one guard over a block of its agent's events. A guard that crashes is put out."""
@@ -223,16 +235,17 @@ class Replay:
         batch: Batch | None = None
         line = 0
         try:
-            for event, batches, calls in stretches:
+            for turn, boundary, batches, calls in stretches:
                 batch = None
-                if event is not None:
-                    line = event.line
-                if isinstance(event, Turn):
+                if turn is not None:
+                    line = turn.line
                     lane.stopped = False
                     lane.turns += 1
-                    guard.turn(event)
-                elif event is not None and not lane.stopped:
-                    guard.boundary(event)
+                    guard.turn(turn)
+                elif boundary is not None:
+                    line = boundary.line
+                    if not lane.stopped:
+                        guard.boundary(boundary)
                 if lane.stopped:
                     avoided += calls
                     continue
@@ -324,7 +337,7 @@ class Replay:
         lacks = missing_needs(totals)
         unread = missing_calls(totals)
         for selected, result, tool in zip(self._selected, self._results, self._translators, strict=True):
-            if isinstance(tool, Translator):
+            if isinstance(tool, Translator) and tool.mapped:
                 result.mapped = dict(sorted(tool.mapped.items()))
             if result.status == "crashed":
                 continue
@@ -332,7 +345,7 @@ class Replay:
             if unread:
                 result.reasons.append(unread)
                 result.status = "cannot_evaluate"
-            for need, loss in policy.needs.items():
+            for need, loss in policy.needs.items() if lacks else ():
                 if need not in lacks:
                     continue
                 result.reasons.append(sys.intern(f"{lacks[need]}: {loss}"))  # the same in all transcripts
@@ -369,22 +382,27 @@ def trim() -> None:
         give_back(0)
 
 
-Stretch = tuple[Turn | Boundary | None, list[Batch], int]
+Stretch = tuple[Turn | None, Boundary | None, list[Batch], int]
 """What no turn or boundary interrupts: the turn or boundary before it, its batches, and how many calls they have."""
 
 
 def stretches_of(events: Sequence[Event]) -> list[Stretch]:
     """Events of one agent in stretches: distinguished once for all its guards."""
     found: list[Stretch] = []
-    before: Turn | Boundary | None = None
+    turn: Turn | None = None
+    boundary: Boundary | None = None
     batches: list[Batch] = []
+    calls = 0
     for event in events:
         if isinstance(event, Batch):
             batches.append(event)
-        else:
-            found.append((before, batches, sum([len(batch.calls) for batch in batches])))
-            before, batches = event, []
-    found.append((before, batches, sum([len(batch.calls) for batch in batches])))
+            calls += len(event.calls)
+            continue
+        if batches or turn is not None or boundary is not None:
+            found.append((turn, boundary, batches, calls))
+            batches, calls = [], 0
+        turn, boundary = (event, None) if isinstance(event, Turn) else (None, event)
+    found.append((turn, boundary, batches, calls))
     return found
 
 

@@ -188,14 +188,43 @@ def is_patch_command(arguments: Any) -> bool:
     return isinstance(command, str) and command.startswith("apply_patch")
 
 
-class Vocabulary:
-    """A guard's own tool names: the word for each kind, and all names it treats specially."""
+NAMES_KEPT: Final = 4096
+"""Tool names whose translation is kept, of a recording and of a vocabulary."""
 
-    __slots__ = ("known", "words")
+NAME_KEPT: Final = 256
+"""Characters of the longest name whose translation is kept with the vocabulary, beyond its recording."""
+
+
+class Vocabulary:
+    """A guard's own tool names: the word for each kind, and all names it treats specially.
+
+    ``answers`` are the words for recorded names that were asked for so far, ``None`` where the arguments have
+    a say; the same tools are used in many recordings.
+    """
+
+    __slots__ = ("answers", "known", "words")
 
     def __init__(self, words: Mapping[Kind, str], known: frozenset[str] = frozenset()) -> None:
         self.words = dict(words)
         self.known = known | frozenset(words.values())
+        self.answers: dict[str, str | None] = {}
+
+    def answer(self, name: str) -> str | None:
+        """The word for a tool of this name, or ``None`` where that depends on a call's arguments."""
+        try:
+            return self.answers[name]
+        except KeyError:
+            pass
+        if name in self.known:
+            word: str | None = name
+        else:
+            plain = plain_name(name)
+            kind = KIND_BY_NAME.get(plain, "other")
+            varies = plain in _EDITORS or kind in ("shell", "shell_input")
+            word = None if varies else self.words.get(kind, name)
+        if len(name) <= NAME_KEPT and len(self.answers) < NAMES_KEPT:
+            self.answers[name] = word
+        return word
 
 
 class Translator:
@@ -219,31 +248,28 @@ class Translator:
     def __call__(self, call: Call) -> str:
         """The guard's name for the tool of this call."""
         name = call.name
-        cached = self._cache.get(name)
-        if cached is not None:
-            return cached
-        if name in self._varies:
-            word = self._words.get(call.cached_kind or kind_of(call), name)
-        elif name in self.vocabulary.known and name not in self._kinds:
-            self._cache[name] = name
-            return name
-        else:
-            word = self._first(name, call)
-        if word != name and len(self.mapped) < 4096:
+        word = self._cache.get(name)
+        if word is not None:
+            return word
+        if name not in self._varies:
+            return self._first(name, call)
+        word = self._words.get(call.cached_kind or kind_of(call), name)
+        if word != name and len(self.mapped) < NAMES_KEPT:
             self.mapped[name] = word
         return word
 
     def _first(self, name: str, call: Call) -> str:
         """Look a name up, and note whether it says all or the arguments have a say."""
         given = self._kinds.get(name)
-        word = self._words.get(given or kind_of(call), name)
-        plain = plain_name(name)
-        varies = given is None and (plain in _EDITORS or KIND_BY_NAME.get(plain) in ("shell", "shell_input"))
-        if len(self._cache) + len(self._varies) < 4096:
-            if varies:
+        known = self._words.get(given, name) if given is not None else self.vocabulary.answer(name)
+        word = self._words.get(kind_of(call), name) if known is None else known
+        if len(self._cache) + len(self._varies) < NAMES_KEPT:
+            if known is None:
                 self._varies.add(name)
             else:
                 self._cache[name] = word
+        if word != name and len(self.mapped) < NAMES_KEPT:
+            self.mapped[name] = word
         return word
 
 

@@ -69,9 +69,16 @@ def spoken(text: str) -> Spoken:
     """How plainly a response asks for a tool in its prose."""
     for part in (text,) if len(text) <= 2 * LOOKED_AT else (text[:LOOKED_AT], text[-LOOKED_AT:]):
         # A search takes ten times as long as a look for the letters that every match of it has.
-        if any(mark in part for mark in _IN_STRONG) and _STRONG.search(part):
+        if _has_any(part, _IN_STRONG) and _STRONG.search(part):
             return "strong"
-        if any(mark in part for mark in _IN_ACTION) and _ACTION.search(part):
+        if _has_any(part, _IN_ACTION) and _ACTION.search(part):
             return "strong" if _THOUGHT.search(part) else "weak"
     end = text[-LOOKED_AT:]
     return "weak" if "```" in end and _SHELL.search(end) else ""
+
+
+def _has_any(text: str, marks: tuple[str, ...]) -> bool:
+    for mark in marks:  # noqa: SIM110 - a generator would cost as much again as the looks
+        if mark in text:
+            return True
+    return False

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from loopaudit.core.events import Batch, Event, Usage
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.formats.openai_chat import READER
+from loopaudit.readers.kit.chat import messages as chat_messages
 from loopaudit.readers.kit.chat.message import calls_of, message_decoder, message_from, message_of, with_metadata
 from loopaudit.readers.kit.chat.messages import Chat
 from loopaudit.readers.source import Source
@@ -354,6 +355,12 @@ def test_error_words_are_a_failure_of_the_weakest_level_only() -> None:
             "Is the log compacted? It was a compaction yesterday.",
             ["turn: Is the log compacted? It was a compaction yesterday."],
         ),
+        ("(COMPACTED) much", ["compaction"]),
+        ("Compare them", ["turn: Compare them"]),
+        ("the conversation history before this point was summarised", ["compaction"]),
+        ("The conversation went on", ["turn: The conversation went on"]),
+        ("ANOTHER LANGUAGE MODEL STARTED TO SOLVE THIS PROBLEM", ["compaction"]),
+        ("Another look", ["turn: Another look"]),
         ("[Request interrupted by user]", ["interrupt"]),
     ],
 )
@@ -361,6 +368,33 @@ def test_what_a_user_message_is(text: Any, told: list[str]) -> None:
     events, problems, _ = read([say("hello"), user(text), say("bye")])
     assert words(events) == ["hello", *told, "bye"]
     assert not problems
+
+
+BEGINNINGS = (
+    "compacted",
+    "this session is being continued from a previous conversation",
+    "the conversation history before this point was compacted",
+    "another language model started to solve this problem",
+    "[request interrupted by user]",
+    "<turn_aborted>",
+    "<system-reminder>",
+    "/model",
+    "<command-name>/model</command-name>",
+    "(context compaction)",
+)
+
+
+@given(st.sampled_from(BEGINNINGS), st.data())
+def test_a_message_that_begins_plainly_needs_no_further_look(begun: str, data: st.DataObject) -> None:
+    letters = [data.draw(st.sampled_from((letter, letter.upper()))) for letter in begun]
+    spoiled = data.draw(st.sampled_from((None, *range(0, len(begun), 3))))
+    if spoiled is not None:
+        letters[spoiled] = data.draw(st.sampled_from("aceht [<x\u0130\u212a"))
+    text = (
+        data.draw(st.sampled_from(("", " ", "\u00a0"))) + "".join(letters) + data.draw(st.sampled_from(("", ". Much")))
+    )
+    if chat_messages._PLAIN.match(text):
+        assert Chat.is_person(message_of({"role": "user", "content": text}))
 
 
 def test_system_messages_are_no_turns_but_may_tell_of_a_compaction() -> None:

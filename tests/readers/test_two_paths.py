@@ -95,6 +95,7 @@ def assert_both_agree(name: str, content: bytes | Path) -> None:
         patch.setattr(module, maker, Refusing)
         if module is chat_reading:
             patch.setattr(chat_message, "usual_message", refuse)
+            patch.setattr(chat_reading, "usual_messages", refuse)
         general = reading(reader, content)
     assert fast == general
 

@@ -49,6 +49,13 @@ def mini_root(root: Any) -> str | None:
     return None
 
 
+MOLTIS: Final = frozenset({"tool_name", "run_id"})
+"""Members of which :func:`is_moltis` asks for one."""
+
+EVENTS: Final = frozenset({"type"})
+"""The same of :func:`is_event`."""
+
+
 def is_moltis(message: Mapping[str, Any]) -> bool:
     """Whether a message has what only moltis writes: its own roles, or its own bookkeeping."""
     role = message.get("role")

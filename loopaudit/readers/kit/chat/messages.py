@@ -20,7 +20,7 @@ from loopaudit.core.canonical import dump
 from loopaudit.core.events import Call, Status, content_text
 from loopaudit.core.regex import Phrase
 from loopaudit.readers.emit import Emitter
-from loopaudit.readers.kit.chat.message import Message, ToolCall, calls_in, decoded, usage_of
+from loopaudit.readers.kit.chat.message import Message, Plain, ToolCall, calls_in, decoded, usage_of
 from loopaudit.readers.kit.chat.strays import RESULTS, sub_agent, unknown_role
 from loopaudit.readers.kit.codex_outcome import ending
 from loopaudit.readers.kit.fitting import NOTHING
@@ -54,8 +54,10 @@ _COMMAND = regex.lazy(
 )
 """A command that a program itself carries out; the model is not asked."""
 
-_PLAIN: Final = regex.lazy(r"[^\s\[<(*/cta]", re.IGNORECASE)
-"""How a message begins that none of these patterns matches."""
+_PLAIN: Final = regex.lazy(
+    r"[^\s\[<(*/cta]|c(?!ompact)|t(?!h(?:is session|e conversation))|a(?!nother language)", re.IGNORECASE
+)
+"""How a message begins that none of these patterns matches, as nearly all do."""
 
 
 def prose(content: Any) -> str:
@@ -100,7 +102,7 @@ def codex_ending(content: Any) -> tuple[Status | None, int | None]:
     if isinstance(content, list):
         content = content_text(content[:1])
     if isinstance(content, str):
-        if "Wall time: " not in content[:4096] and '"exit_code":' not in content[-200:]:
+        if content.find("Wall time: ", 0, 4096) < 0 and content.find('"exit_code":', -200) < 0:
             return None, None
         content = dump(content)
     elif not isinstance(content, bytes) or (
@@ -208,24 +210,30 @@ class Chat:
             self._asked = {}
         self._emit.session(session)
 
-    def report(self, message: Message, model: str | None = None) -> None:
+    def report(self, message: Plain, model: str | None = None) -> None:
         """Report one message of the emitter's line; ``model`` is the conversation's, where the message has none."""
         emit = self._emit
-        emit.at(None, message.timestamp, self._agent)
+        # As :meth:`Emitter.at` does, without a call of it.
+        emit.time = message.timestamp if isinstance(message, Message) else None
+        emit.agent = self._agent
         role = message.role
         if role == "assistant":
             self._response(message, model)
-        elif role in ("tool", "function", "tool_result"):
+        elif role == "tool":
             self._result(message)
-        elif role in ("user", "human"):
+        elif role == "user":
             self._person(message)
         elif role in ("system", "developer"):
             if is_compaction(content_text(decoded(message.content))):
                 emit.boundary("compaction")
+        elif role in ("function", "tool_result"):
+            self._result(message)
+        elif role == "human":
+            self._person(message)
         else:
             self._stray(message, role, model)
 
-    def _stray(self, message: Message, role: str | None, model: str | None) -> None:
+    def _stray(self, message: Plain, role: str | None, model: str | None) -> None:
         """Report a message of a role that the API does not have: a sub-agent's, a result's, or nobody's."""
         found = None if role is None or self._agent else sub_agent(role)
         if found is not None:
@@ -233,60 +241,90 @@ class Chat:
             chat = self._agents.get(name)
             if chat is None:
                 chat = self._agents[name] = Chat(self._emit, is_log=self._asked is None, agent=name)
-            chat.report(replace(message, role=message.original_role or plain), model)
+            original = message.original_role if isinstance(message, Message) else None
+            chat.report(replace(message, role=original or plain), model)
         elif role in RESULTS and self._first_open() is not None:
             self._result(message)
         else:
             unknown_role(self._emit, role)
 
-    def _response(self, message: Message, model: str | None) -> None:
+    def _response(self, message: Plain, model: str | None) -> None:
         self._responses += 1
         emit = self._emit
         key = f"m{self._responses}"
-        model = message.model or model
-        content = decoded(message.content)
-        listed = message.tool_calls or calls_in(content)
+        content = message.content
+        # Most contents are text, for which a look at the type is enough.
+        if type(content) is str:
+            text, listed = content, message.tool_calls
+        elif content is None:
+            text, listed = "", message.tool_calls
+        else:
+            content = decoded(content)
+            text, listed = prose(content), message.tool_calls or calls_in(content)
         if not listed and message.function_call is not None:
             listed = [ToolCall(message.function_call)]
-        text = prose(content)
+        usage = None
+        if isinstance(message, Message):
+            model = message.model or model
+            usage = None if message.usage is NOTHING else usage_of(decoded(message.usage))
         if not listed:
             emit.say(text, key=key, model=model)
-        else:
-            if not self._calls(listed, key, model):
-                return
-            if text:
-                emit.say(text, key=key, model=model)
-        if message.usage is not NOTHING:
-            usage = usage_of(decoded(message.usage))
-            if usage is not None:
-                emit.usage(usage, key=key, model=model)
+        elif not (self._call(listed[0], key, model) if len(listed) == 1 else self._calls(listed, key, model)):
+            return
+        elif text:
+            emit.say(text, key=key, model=model)
+        if usage is not None:
+            emit.usage(usage, key=key, model=model)
+
+    def _call(self, entry: ToolCall, key: str, model: str | None) -> bool:
+        """Report the only call of a response, as :meth:`_calls` does without a look for others."""
+        own = entry.id or None
+        known = self._asked
+        given = own
+        if own is not None and known is not None:
+            before = known.get(own)
+            if before is not None and before.result is not None:
+                given = None
+        call = self._report_call(entry, given, key, model)
+        if call is None:
+            return False
+        self._newest, self._open = [call], None
+        self._shared = {} if own is None or call.id == own else {own: OpenCalls((call,))}
+        if own is not None and known is not None:
+            known[own] = call
+        return True
+
+    def _report_call(self, entry: ToolCall, id: str | None, key: str, model: str | None) -> Call | None:
+        """Report one call; ``None`` where it is a copy."""
+        function = entry.function
+        name = function.name
+        if name is None:
+            self._emit.problem("nameless_call", "a call without the name of its tool")
+            name = ""
+        sent = function.arguments
+        if type(sent) is Raw:
+            sent = function.sent
+        return self._emit.call(name, sent, id=id, key=key, model=model)
 
     def _calls(self, listed: list[ToolCall], key: str, model: str | None) -> bool:
         """Report the calls of one response; false where all of them are copies."""
-        emit = self._emit
         known = self._asked
         reported: list[Call] = []
         by_id: dict[str, list[Call]] = {}
         asked: dict[str, set[Any]] = {}
         """What was asked for under each id so far."""
         for entry in listed:
-            function = entry.function
-            name = function.name
-            if name is None:
-                emit.problem("nameless_call", "a call without the name of its tool")
-                name = ""
             own = entry.id or None
             hides = False
             if own is not None:
-                if len(listed) > 1:
-                    twins = asked.setdefault(own, set())
-                    what = _asked_for(entry)
-                    # Two different calls under one id: the later one goes without, or it would hide the first.
-                    hides = own in by_id and what not in twins
-                    twins.add(what)
+                twins = asked.setdefault(own, set())
+                what = _asked_for(entry)
+                # Two different calls under one id: the later one goes without, or it would hide the first.
+                hides = own in by_id and what not in twins
+                twins.add(what)
                 if known is not None and own in known:
                     hides = hides or known[own].result is not None
-            call = emit.call(name, function.sent, id=None if hides else own, key=key, model=model)
+            call = self._report_call(entry, None if hides else own, key, model)
             if call is None:
                 continue
             reported.append(call)
@@ -301,24 +339,22 @@ class Chat:
             }
         return bool(reported)
 
-    def _result(self, message: Message) -> None:
-        content: Any = message.content
-        if isinstance(content, Raw):
+    def _result(self, message: Plain) -> None:
+        content = message.content
+        if type(content) is Raw:
             content = "" if content is NOTHING else bytes(content)
-        outcome = outcome_of(message)
-        status, exit_code = outcome.status, message.exit_code
-        if status is None and exit_code is None and outcome.failed is None:
+        call = message.tool_call_id
+        if not call or call in self._shared:
+            call = self._answered(message)
+        failed, status, exit_code, error = None, None, None, ""
+        if isinstance(message, Message):
+            outcome = outcome_of(message)
+            failed, status, error, exit_code = outcome.failed, outcome.status, outcome.error, message.exit_code
+        if status is None and exit_code is None and failed is None:
             status, exit_code = codex_ending(content)
-        self._emit.result(
-            self._answered(message),
-            content,
-            failed=outcome.failed,
-            status=status,
-            exit_code=exit_code,
-            error=outcome.error,
-        )
+        self._emit.result(call, content, failed=failed, status=status, exit_code=exit_code, error=error)
 
-    def _answered(self, message: Message) -> str | None:
+    def _answered(self, message: Plain) -> str | None:
         """The id of the call that a result answers; ``None`` where it has none and no call waits."""
         given = message.tool_call_id
         if given and given not in self._shared:
@@ -340,8 +376,9 @@ class Chat:
         text = content_text(decoded(message.content))
         return not (is_compaction(text) or _INTERRUPTED.match(text) or is_reminder(text) or is_command(text))
 
-    def _person(self, message: Message) -> None:
-        text = content_text(decoded(message.content))
+    def _person(self, message: Plain) -> None:
+        content = message.content
+        text = content if type(content) is str else content_text(decoded(content))
         if _PLAIN.match(text):
             self._emit.turn(text)  # most are, and need no further look
         elif is_compaction(text):

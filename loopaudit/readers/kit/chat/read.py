@@ -6,7 +6,8 @@ on with the row before it (a log of requests, each with all messages so far) goe
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import Any, Final
 
 from loopaudit.core.canonical import NOT_JSON, digest, dump, parse
@@ -14,7 +15,15 @@ from loopaudit.core.events import content_text
 from loopaudit.core.json import tolerant_loads
 from loopaudit.core.tools import declared_schemas
 from loopaudit.readers.emit import Emitter
-from loopaudit.readers.kit.chat.message import Message, decoded, message_decoder, message_of, with_metadata
+from loopaudit.readers.kit.chat.message import (
+    Message,
+    Plain,
+    decoded,
+    message_decoder,
+    message_of,
+    usual_messages,
+    with_metadata,
+)
 from loopaudit.readers.kit.chat.messages import TEXT_BLOCKS, Chat, prose
 from loopaudit.readers.kit.chat.rows import Row, end_of, id_of, is_message, model_of, response_of, rows_of, tools_of
 from loopaudit.readers.source import Source, same_line
@@ -31,7 +40,7 @@ def read_chat(source: Source, emit: Emitter, parts_of: Callable[[Message], list[
     """
     probe = source.probe()
     is_log = probe.shape == "records" and any(is_message(r) for r in probe.records)
-    reading = ChatReading(emit, is_log=is_log, parts_of=parts_of or _as_it_is)
+    reading = ChatReading(emit, is_log=is_log, parts_of=parts_of)
     if probe.shape == "document":
         reading.value(source.document())
     else:
@@ -39,15 +48,11 @@ def read_chat(source: Source, emit: Emitter, parts_of: Callable[[Message], list[
         reading.lines(source)
 
 
-def _as_it_is(message: Message) -> list[Message]:
-    return [message]
-
-
 class ChatReading:
     """What has to be remembered between the messages and rows of one file."""
 
     def __init__(
-        self, emit: Emitter, *, is_log: bool, parts_of: Callable[[Message], list[Message]] = _as_it_is
+        self, emit: Emitter, *, is_log: bool, parts_of: Callable[[Message], list[Message]] | None = None
     ) -> None:
         self.emit = emit
         self._parts_of = parts_of
@@ -104,8 +109,12 @@ class ChatReading:
                 self._doubled = False
             if message.conversation_id is not None and message.conversation_id != self._conversation:
                 self._switch(message.conversation_id)
-            for part in self._parts_of(message):
+            for part in self._parts(message):
                 self.chat.report(part)
+
+    def _parts(self, message: Message) -> list[Message]:
+        """The messages that one recorded message stands for."""
+        return [message] if self._parts_of is None else self._parts_of(message)
 
     def _is_copy(self, message: Message) -> bool:
         """Whether a line equal to the one before it is a copy that the emitter cannot tell by ids.
@@ -152,15 +161,10 @@ class ChatReading:
             self.emit.problem("unknown_record", "an entry that is no conversation")
             return
         self._rows += 1
-        messages: list[Message] = []
-        for value in row.messages:
-            try:
-                messages += self._parts_of(message_of(value))
-            except TypeError:
-                self.emit.problem("bad_message", "an entry of a message list that is no object", damage=True)
+        messages = self._listed(row.messages)
         sent = len(messages)
         if response is not None:
-            answer = self._parts_of(message_of(response))
+            answer = self._parts(message_of(response))
             if not self._holds(messages, answer):
                 messages += answer
         marks = _Marks(messages)
@@ -169,14 +173,30 @@ class ChatReading:
         if not known:
             self._begin(row)
         model = model_of(row.facts)
-        for message in messages[known:]:
-            self.chat.report(message, model)
+        report = self.chat.report
+        for message in messages[known:] if known else messages:
+            report(message, model)
         end = end_of(row.facts)
         if end is not None:
             self.emit.at()
             self.emit.boundary("end", end)
 
-    def _holds(self, messages: list[Message], answer: list[Message]) -> bool:
+    def _listed(self, values: list[Any]) -> list[Plain]:
+        """The messages of a row's list."""
+        if self._parts_of is None:
+            try:
+                return usual_messages(values)
+            except (ValueError, RecursionError):
+                pass
+        messages: list[Plain] = []
+        for value in values:
+            try:
+                messages += self._parts(message_of(value))
+            except TypeError:
+                self.emit.problem("bad_message", "an entry of a message list that is no object", damage=True)
+        return messages
+
+    def _holds(self, messages: Sequence[Plain], answer: Sequence[Plain]) -> bool:
         """Whether the response of a row is the last of its messages.
 
         Where the row before kept its response apart, and these are its messages with that response,
@@ -191,7 +211,8 @@ class ChatReading:
     def _known(self, marks: _Marks) -> int:
         """How many messages of a row were reported with the row before, if it continues that row."""
         before = self._before
-        for length in (len(before.messages), self._sent):
+        whole = len(before.messages)
+        for length in (whole, self._sent) if whole != self._sent else (whole,):
             if length < len(marks.messages) and before.has_answer(length) and marks.agree(before, length):
                 return length
         return 0
@@ -217,7 +238,7 @@ class _Marks:
 
     __slots__ = ("_made", "messages")
 
-    def __init__(self, messages: list[Message]) -> None:
+    def __init__(self, messages: Sequence[Plain]) -> None:
         self.messages = messages
         self._made: dict[int, bytes] = {}
 
@@ -227,7 +248,7 @@ class _Marks:
 
     def has_answer(self, length: int) -> bool:
         """Whether a response is among the first messages."""
-        return any(_letter(message) == b"a" for message in self.messages[:length])
+        return any(message.role and message.role[0] == "a" for message in islice(self.messages, length))
 
     def _is_same(self, other: _Marks, place: int) -> bool:
         one, two = self.messages[place], other.messages[place]
@@ -256,11 +277,11 @@ def _is_reply(message: Message) -> bool:
     return all(not isinstance(block, dict) or block.get("type", "text") in TEXT_BLOCKS for block in blocks)
 
 
-def _letter(message: Message) -> bytes:
+def _letter(message: Plain) -> bytes:
     return str(message.role)[:1].encode("utf-8", "replace")
 
 
-def _mark(message: Message) -> bytes:
+def _mark(message: Plain) -> bytes:
     """Stands for a message where rows are compared: a letter for its role, and a digest."""
     calls = []
     for call in message.tool_calls or ():

@@ -7,7 +7,7 @@ cut off, as a :class:`~loopaudit.readers.probe.Probe` has it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from loopaudit.readers.kit.chat.message import from_text
@@ -18,10 +18,14 @@ LISTS: Final = ("messages", "traj", "trajectory", "conversation", "conversations
 WRAPPERS: Final = ("request", "body", "input", "inputs", "conversation", "trajectory", "data", "kwargs")
 """Members of a row that may be an object around the list of messages, or around the tools."""
 
+_WRAPPERS: Final = frozenset(WRAPPERS)
 _AROUND: Final = frozenset({*LISTS, *WRAPPERS})
 
 RESPONSES: Final = ("response", "output", "completion", "result")
 """Members of a row that may be the answer to its messages."""
+
+_ANSWERED: Final = frozenset({*RESPONSES, "choices", "role", "body", "message"})
+"""Members of which one stands in whatever is, or holds, such an answer."""
 
 ROWS: Final = (
     "conversations",
@@ -91,11 +95,10 @@ def messages_of(row: Mapping[str, Any], depth: int = 0) -> list[Any] | None:
     return None
 
 
-def _wrapped(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    for name in WRAPPERS:
-        inner = row.get(name)
-        if isinstance(inner, dict):
-            yield inner
+def _wrapped(row: Mapping[str, Any]) -> list[dict[str, Any]]:
+    if _WRAPPERS.isdisjoint(row):
+        return []
+    return [inner for name in WRAPPERS if isinstance(inner := row.get(name), dict)]
 
 
 def rows_of(value: Any) -> list[Row] | None:
@@ -136,6 +139,8 @@ def _row(entry: Any) -> Row:
 
 def response_of(row: Mapping[str, Any], depth: int = 0) -> dict[str, Any] | None:
     """The assistant message that answers a row's messages and stands apart from them."""
+    if _ANSWERED.isdisjoint(row):
+        return None
     choices = row.get("choices")
     if isinstance(choices, list) and choices and isinstance(choices[0], dict):
         message = choices[0].get("message")
@@ -160,9 +165,10 @@ def _facts_of_response(row: Mapping[str, Any]) -> dict[str, Any]:
 def tools_of(row: Mapping[str, Any], depth: int = 0) -> list[Any]:
     """Tool declarations in a row or in the request inside it."""
     for name in ("tools", "functions", "available_tools"):
-        found = from_text(row.get(name))
-        if isinstance(found, list) and any(isinstance(tool, dict) for tool in found):
-            return found
+        if name in row:
+            found = from_text(row[name])
+            if isinstance(found, list) and any(isinstance(tool, dict) for tool in found):
+                return found
     if depth < MAX_NESTING:
         for inner in _wrapped(row):
             found = tools_of(inner, depth + 1)
@@ -184,7 +190,9 @@ def model_of(row: Mapping[str, Any], depth: int = 0) -> str | None:
 def id_of(row: Mapping[str, Any]) -> str | None:
     """What a row is called: its most telling id, with the number of the trial."""
     for name in _IDS:
-        value = row.get(name)
+        if name not in row:
+            continue
+        value = row[name]
         if isinstance(value, (str, int)) and not isinstance(value, bool) and value != "":
             for trial in _TRIALS:
                 number = row.get(trial)

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from loopaudit.core import regex
 from loopaudit.core.events import content_text
-from loopaudit.readers.kit.chat.foreign import is_event, is_header, is_moltis
+from loopaudit.readers.kit.chat.foreign import EVENTS, MOLTIS, is_event, is_header, is_moltis
 from loopaudit.readers.kit.chat.message import from_text
 from loopaudit.readers.kit.chat.messages import prose
 from loopaudit.readers.kit.chat.rows import is_message, response_of, rows_of
@@ -24,6 +24,8 @@ from loopaudit.readers.probe import Probe
 MAX_SAMPLE: Final = 1000
 """Messages looked at, at most."""
 
+_CALLS: Final = frozenset({"tool_calls", "toolCalls", "function_call"})
+
 _RESULTS: Final = ("tool", "function", "tool_result")
 
 RESULT_OF: Final = "EXECUTION RESULT of ["
@@ -33,6 +35,8 @@ ROLES: Final = frozenset({"system", "developer", "user", "human", "assistant", "
 
 _FOREIGN_KEYS: Final = frozenset({"parts", "contents", "message_type", "message", "payload", "parentUuid", "turn_idx"})
 """Members of messages of other formats."""
+
+_LOOKED_FOR: Final = _FOREIGN_KEYS | MOLTIS | EVENTS
 
 _FOREIGN_ROOTS: Final = frozenset(
     {"trajectory_format", "schema_version", "environment", "replay_config", "projectHash", "mistake_agent", "eval"}
@@ -128,7 +132,10 @@ def _info(root: dict[str, Any]) -> Any:
 
 
 def _is_foreign(message: dict[str, Any]) -> bool:
-    if not _FOREIGN_KEYS.isdisjoint(message) or is_moltis(message) or is_event(message):
+    # All messages are asked this: most have no member that any of these looks for.
+    if not _LOOKED_FOR.isdisjoint(message) and (
+        not _FOREIGN_KEYS.isdisjoint(message) or is_moltis(message) or is_event(message)
+    ):
         return True
     content = message.get("content")
     if isinstance(content, list):
@@ -141,6 +148,8 @@ def _is_foreign(message: dict[str, Any]) -> bool:
 
 def _asks(message: dict[str, Any]) -> bool:
     """Whether an assistant calls tools by the API."""
+    if _CALLS.isdisjoint(message):
+        return False
     listed = message.get("tool_calls") or message.get("toolCalls")
     single = message.get("function_call")
     if not listed and single is None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from loopaudit.core import canonical
 from loopaudit.core.canonical import call_key
 from loopaudit.core.events import SLICE, TEXT, VALUE, Batch, Call, Result, decode_text
-from loopaudit.hindsight.calls import answers, failures, noise, outputs, ranges, shell_ranges, wordings
+from loopaudit.hindsight.calls import answers, failures, footers, noise, outputs, ranges, shell_ranges, wordings
 from loopaudit.hindsight.calls.edits import _lines_of, edit_of, edited_paths, replaced_in
 from loopaudit.hindsight.calls.effects import Natures, acts_in_gui, nature_of, sees_gui, tells_action
 from loopaudit.hindsight.calls.failing import HEADER, Failing, behind_header, may_say_error, maybe_error
@@ -715,3 +715,53 @@ def test_what_was_found_of_a_call_is_forgotten_with_the_next(batches: list[list[
                 eager._unmark()
                 assert lazy.classify(call, batch.index) == eager.classify(call, batch.index)
                 assert [getattr(lazy, mark) for mark in _MARKS] == [getattr(eager, mark) for mark in _MARKS]
+
+
+@given(
+    st.lists(st.sampled_from(["See report-a1.md", "in 3 s", "id a1b2c3", "the end\n", "\n", "10:11:12"]), max_size=8),
+    st.lists(st.sampled_from(["See report-a2.md", "in 4 s", "id a9b8c7", "the end\n", "\n", "20:21:22"]), max_size=8),
+)
+@example(["See report-a1.md", "in 3 s"], ["See report-a1.md", "in 4 s"])
+def test_reports_of_other_lines_are_other_reports(one: list[str], other: list[str]) -> None:
+    first, second = " ".join(one), " ".join(other)
+    same = answers._plain_report(first) == answers._plain_report(second)
+    assert answers.same_report(first, second) is same
+    assert answers.may_be_one_report(first, second) or not same
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "You have called it ",
+                "you\u017f",
+                "[Notice: ",
+                "TWICE in a row",
+                "\u212aeep ",
+                "loop",
+                "Same TOOL call",
+                "a",
+            ]
+        ),
+        max_size=5,
+    )
+)
+def test_a_notice_in_whatever_case(parts: list[str]) -> None:
+    text = "".join(parts).strip()
+    general = wordings._ADDRESSES.search(text) is not None or (
+        wordings._MACHINE.match(text) is not None and wordings._OF_REPEATS.search(text) is not None
+    )
+    assert wordings.is_notice(text) is (bool(text) and general)
+
+
+@given(
+    st.sampled_from(["result\n", "", "a\n\n"]),
+    st.sampled_from(["system-reminder", "environment_details", "u\u017fage", "env", "div", "Note"]),
+    st.sampled_from(["\n", " ", "x", "</b>"]),
+    st.booleans(),
+)
+def test_a_block_is_known_by_its_closing_tag(before: str, tag: str, end: str, upper: bool) -> None:
+    text = f"{before}<{tag}>be brief</{tag.upper() if upper else tag}>{end}"
+    match = footers._BLOCK.search(text)
+    general = text if match is None or not match.start() else text[: match.start()]
+    assert footers.without_block(text) == general

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import takewhile
 from typing import Any, Final
 
@@ -14,7 +14,7 @@ from loopaudit.core.regex import Phrase
 from loopaudit.hindsight.calls.choices import WORD
 from loopaudit.hindsight.calls.effects import WORDINGS
 from loopaudit.hindsight.calls.noise import remove_all
-from loopaudit.hindsight.calls.outputs import Held, differences, digest_of, equal, head_of, text_of
+from loopaudit.hindsight.calls.outputs import Held, KnownCall, differences, digest_of, equal, head_of, text_of
 
 MAX_TOOLS: Final = 512
 MAX_ANSWER: Final = 8192
@@ -100,13 +100,84 @@ def is_one_form(one: frozenset[str], other: frozenset[str]) -> bool:
     return one != other and max(len(one - other), len(other - one)) <= FORM_WORDS
 
 
-def report_of(held: Held) -> tuple[str, bool]:
-    """A report without times and ids, and whether it names what was made: a file or an address. Empty if it is none."""
+def report_in(held: Held) -> str:
+    """The text of an answer if it is a report, else nothing."""
     text = text_of(held) or ""
-    if not text or len(text) > MAX_REPORT or len(text.split()) < LEAST_REPORT:
-        return "", False
-    made = _FILE.findall(text)
-    return "\0".join([_ID.sub("0", remove_all(text)), *made]), bool(made)
+    return "" if len(text) > MAX_REPORT or len(text.split()) < LEAST_REPORT else text
+
+
+def _plain_report(text: str) -> str:
+    """A report without times and ids, but with all that was made: the files and addresses in it."""
+    return "\0".join([_ID.sub("0", remove_all(text)), *_FILE.findall(text)])
+
+
+def may_be_one_report(text: str, other: str) -> bool:
+    """Whether two reports may be the same but for times and ids: none of these goes beyond its line."""
+    return text.count("\n") == other.count("\n")
+
+
+def same_report(text: str, other: str) -> bool:
+    """Whether two reports are the same but for times and ids."""
+    return may_be_one_report(text, other) and _plain_report(text) == _plain_report(other)
+
+
+class _Report(msgspec.Struct):
+    text: str
+    batch: int
+    number: int
+    again: int = 0
+    plain: str = ""
+
+
+class Reports:
+    """The last report of each agent to which one agent gave work. ``first`` is the call that had it first.
+
+    Most agents give work away once, or get other reports: one is looked into when another may be the same.
+    ``made`` tells that the last one names what was made.
+    """
+
+    __slots__ = ("_by_name", "_unread", "first", "made")
+
+    def __init__(self) -> None:
+        self._unread: dict[str, KnownCall] = {}
+        self._by_name: dict[str, _Report] = {}
+        self.first = 0
+        self.made = False
+
+    def again(self, name: str, entry: KnownCall, plain: Callable[[Held], Held]) -> int:
+        """How many further calls, of different responses, ended in the report of this one."""
+        first = self._unread.pop(name, None)
+        if first is not None:
+            self._keep(name, report_in(plain(first.held)), first)
+        elif name not in self._by_name:
+            if len(self._unread) >= MAX_TOOLS:
+                self._unread.clear()
+            self._unread[name] = entry
+            return 0
+        text = report_in(plain(entry.held))
+        if not text:
+            return 0
+        last = self._by_name.get(name)
+        if last is None or not may_be_one_report(last.text, text):
+            self._keep(name, text, entry)
+            return 0
+        now = _plain_report(text)
+        last.plain = last.plain or _plain_report(last.text)
+        if last.plain != now:
+            self._keep(name, text, entry, now)
+            return 0
+        if last.batch == entry.batch:
+            return 0
+        last.again += 1
+        last.batch = entry.batch
+        self.first, self.made = last.number, _FILE.search(text) is not None
+        return last.again
+
+    def _keep(self, name: str, text: str, entry: KnownCall, plain: str = "") -> None:
+        if text:
+            if len(self._by_name) >= MAX_TOOLS:
+                self._by_name.clear()
+            self._by_name[name] = _Report(text, entry.batch, entry.last, plain=plain)
 
 
 MIN_ECHO: Final = 3

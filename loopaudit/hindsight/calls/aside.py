@@ -102,7 +102,9 @@ class PutAside:
         if last is None and (before is None or before[1][:LEAST] != held[:LEAST]):
             return 0  # as nearly always; no more than their beginnings is looked at
         if last is None or not _begin_alike(self._held, held):
-            if before is None or not _begin_alike(before[1], held) or not _may_be_aside(held):
+            if before is None or not _begin_alike(before[1], held):
+                return 0
+            if not _may_be_aside(held) or not _may_be_aside(before[1]):
                 return 0
             last = _aside(before[0], plain(before[1]), before[2])
         now = None if last is None else _aside(call, plain(held), batch)

@@ -73,6 +73,12 @@ _BLOCK: Final = regex.lazy(
     r"|context|environment(?:_details)?|env))\b[^<>\n]{0,200}>(?:(?!<\1)[\s\S]){0,2000}</\1>\s*\Z",
     re.IGNORECASE,
 )
+_BLOCK_ENDS: Final = (
+    "reminder>", "notice>", "note>", "message>", "usage>", "budget>", "context>", "environment>",
+    "environment_details>", "env>",
+)  # fmt: skip
+"""How its closing tag ends in lower case."""
+
 # Begun where a word begins only: else a word without a digit is gone through from each of its letters.
 _NUMBER: Final = regex.lazy(r"(?<![\w.,:/+-])(?=[\w.,:/+-]*\d)[\w.,:/+-]+")
 
@@ -116,8 +122,9 @@ def may_have_footer(held: Held) -> bool:
 
 def without_block(text: str) -> str:
     """A text without the reminder in a tag of the harness that stands behind it; the same object if none does."""
-    if "</" not in text[-MAX_TAG:]:
-        return text
+    end = text[-MAX_TAG:]
+    if "</" not in end or (end.isascii() and not end.rstrip().lower().endswith(_BLOCK_ENDS)):
+        return text  # most closing tags are those of a page or of some code
     match = _BLOCK.search(text, max(len(text) - MAX_BLOCK, 0))
     return text[: match.start()] if match is not None and match.start() else text
 

@@ -31,11 +31,13 @@ from loopaudit.core.failure_words import says_failure
 from loopaudit.hindsight.calls.alternatives import words_of_search
 from loopaudit.hindsight.calls.answers import (
     Answers,
+    Reports,
     brief_words,
     is_one_form,
     is_report,
     only_echoes_back,
-    report_of,
+    report_in,
+    same_report,
     tells_all,
     without_echo,
 )
@@ -249,13 +251,12 @@ class History:
         self._listings: Listings | None = None
         self._hits: Listings | None = None
         """What searches have found, by tool."""
-        self._reports: dict[str, KnownCall] | None = None
-        """The first reports of each other agent, which are not read yet."""
+        self._reports: Reports | None = None
         self._waits: Waits | None = None
         self._screens: Screens | None = None
         self._footers = Footers()
-        self._brief: tuple[str, Any] = ("", None)
-        """The tool with which work was given away last, and the arguments."""
+        self._brief: tuple[str, Any, frozenset[str] | None] = ("", None, None)
+        """The tool with which work was given away last, the arguments, and their words once they were asked for."""
         self._refused = 0
         """The last result that was handed in in vain, or at least not as the last call."""
         self._aside = PutAside()
@@ -601,28 +602,23 @@ class History:
 
     def _reported_again(self, entry: KnownCall) -> CallClass | None:
         """Work that was given away in other words ended in the report of the last one."""
-        call = self.subject.call
-        arguments = self.subject.arguments()
-        before, self._brief = self._brief, (call.name, arguments)
-        if before[0] == call.name and is_one_form(brief_words(before[1]), brief_words(arguments)):
+        tool, arguments = self.subject.call.name, self.subject.arguments()
+        before, briefed, known = self._brief
+        words = None
+        if before == tool:
+            words = brief_words(arguments)
+            known = brief_words(briefed) if known is None else known
+        self._brief = tool, arguments, words
+        if words is not None and known is not None and is_one_form(known, words):
             return None  # the work is another, whatever is reported
-        name = f"\0report {call.name} {to_whom(arguments)}"
-        answers, reports = self._answers_since(), self._reports
+        reports = self._reports
         if reports is None:
-            reports = self._reports = {}
-        first = reports.pop(name, None)
-        if first is not None:
-            report, _ = report_of(self._footers.plain(first.held))
-            if report:
-                answers.again(name, report, first.last, first.batch)
-        elif name not in answers:
-            # Most agents give work away once: its report is read when there is another to compare it with.
-            reports[name] = entry
+            reports = self._reports = Reports()
+        again = reports.again(f"{tool} {to_whom(arguments)}", entry, self._footers.plain)
+        if not again:
             return None
-        report, made = report_of(self._footers.plain(entry.held))
-        if not report or not self._repeats(name, report, entry):
-            return None
-        if made:
+        self.constant, self.evidence = again, reports.first
+        if reports.made:
             self.noise = RECEIPT  # the same thing was made once more
         return FIRST
 
@@ -968,8 +964,8 @@ class History:
         subject = self.subject
         if subject.nature.delegates:
             plain = self._footers.plain
-            report, _ = report_of(plain(held))
-            if report and report == report_of(plain(entry.held))[0]:
+            report, before = report_in(plain(held)), report_in(plain(entry.held))
+            if report and before and same_report(report, before):
                 self.noise = RECEIPT
                 return True
         arguments = subject.arguments()

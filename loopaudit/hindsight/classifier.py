@@ -16,7 +16,7 @@ from msgspec import Struct
 from loopaudit.core.events import Batch, Boundary, Call, Event, Turn
 from loopaudit.core.findings import WAITING, Action, Decision, Episode
 from loopaudit.core.tools import Kind
-from loopaudit.hindsight.calls.effects import Natures, nature_of
+from loopaudit.hindsight.calls.effects import MAX_TOOLS, Natures, nature_of
 from loopaudit.hindsight.calls.history import History
 from loopaudit.hindsight.calls.outputs import Outputs
 from loopaudit.hindsight.calls.requests import asks_to_go_on, is_guard_notice, urges_on
@@ -370,9 +370,17 @@ class Handover:
         return following
 
 
+_NATURES: Final = Natures()
+"""What tool names tell by themselves: the same in every conversation."""
+
+
 def natures(kinds: Mapping[str, Kind] | None) -> Natures:
     """What tool names tell, where the user gave the kinds of some."""
-    return Natures({name: nature_of(name, kind) for name, kind in (kinds or {}).items()})
+    if kinds:
+        return Natures({name: nature_of(name, kind) for name, kind in kinds.items()})
+    if len(_NATURES) >= MAX_TOOLS:
+        _NATURES.clear()  # it takes up no others
+    return _NATURES
 
 
 def _ignore(numbers: list[int]) -> None:

@@ -16,7 +16,18 @@ from hypothesis import strategies as st
 from loopaudit.core import canonical
 from loopaudit.core.canonical import call_key
 from loopaudit.core.events import SLICE, TEXT, VALUE, Batch, Call, Result, decode_text
-from loopaudit.hindsight.calls import answers, failures, footers, noise, outputs, ranges, shell_ranges, wordings
+from loopaudit.hindsight import classifier
+from loopaudit.hindsight.calls import (
+    alternatives,
+    answers,
+    failures,
+    footers,
+    noise,
+    outputs,
+    ranges,
+    shell_ranges,
+    wordings,
+)
 from loopaudit.hindsight.calls.edits import _lines_of, edit_of, edited_paths, replaced_in
 from loopaudit.hindsight.calls.effects import Natures, acts_in_gui, nature_of, sees_gui, tells_action
 from loopaudit.hindsight.calls.failing import HEADER, Failing, behind_header, may_say_error, maybe_error
@@ -730,31 +741,6 @@ def test_reports_of_other_lines_are_other_reports(one: list[str], other: list[st
 
 
 @given(
-    st.lists(
-        st.sampled_from(
-            [
-                "You have called it ",
-                "you\u017f",
-                "[Notice: ",
-                "TWICE in a row",
-                "\u212aeep ",
-                "loop",
-                "Same TOOL call",
-                "a",
-            ]
-        ),
-        max_size=5,
-    )
-)
-def test_a_notice_in_whatever_case(parts: list[str]) -> None:
-    text = "".join(parts).strip()
-    general = wordings._ADDRESSES.search(text) is not None or (
-        wordings._MACHINE.match(text) is not None and wordings._OF_REPEATS.search(text) is not None
-    )
-    assert wordings.is_notice(text) is (bool(text) and general)
-
-
-@given(
     st.sampled_from(["result\n", "", "a\n\n"]),
     st.sampled_from(["system-reminder", "environment_details", "u\u017fage", "env", "div", "Note"]),
     st.sampled_from(["\n", " ", "x", "</b>"]),
@@ -765,3 +751,23 @@ def test_a_block_is_known_by_its_closing_tag(before: str, tag: str, end: str, up
     match = footers._BLOCK.search(text)
     general = text if match is None or not match.start() else text[: match.start()]
     assert footers.without_block(text) == general
+
+
+@given(
+    st.sampled_from(["", " ", "\u2003", "cd src && ", "cd src &&", "cd  src&& ", "\n"]),
+    st.sampled_from(["grep -r x", "git grep x", "git  grep", "git log", "agx", "ls", "rg", "findx", "xfd", "cdx", ""]),
+)
+def test_the_program_of_a_search_is_its_first_word(before: str, search: str) -> None:
+    command = before + search
+    first = (command.partition("&&")[2] if command.startswith("cd ") else command)[:16].split()
+    program = "" if not first else "grep" if first[:2] == ["git", "grep"] else first[0]
+    assert alternatives._program_of(command) == (program if program in alternatives._PROGRAMS else "")
+
+
+def test_what_names_tell_is_kept_for_a_bounded_number_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = Natures({"make": nature_of("make")})
+    monkeypatch.setattr(classifier, "_NATURES", kept)
+    assert classifier.natures(None) is kept and kept
+    assert classifier.natures({"make": "search"})["make"].kind == "search"
+    monkeypatch.setattr(classifier, "MAX_TOOLS", 1)
+    assert not classifier.natures(None)

@@ -52,12 +52,15 @@ def command_in_order(command: str) -> str:
     return _QUOTED.sub(lambda quoted: f"{quoted[0][0]}{in_order(quoted[0][1:-1])}{quoted[0][-1]}", command)
 
 
+_BEGINNINGS: Final = (*sorted(_PROGRAMS), "git", "cd ")
+
+
 def _program_of(command: str) -> str:
     """The searching program that a command of a fair length begins with, in whatever folder; empty for any other.
 
     No pattern is used: it is asked of every new command.
     """
-    if len(command) > MAX_LOOKED_AT:
+    if len(command) > MAX_LOOKED_AT or not (command.startswith(_BEGINNINGS) or command[:1].isspace()):
         return ""
     begins = (command.partition("&&")[2] if command.startswith("cd ") else command)[:16].split()
     program = "" if not begins else "grep" if begins[:2] == ["git", "grep"] else begins[0]
@@ -71,8 +74,8 @@ def words_of_search(command: str) -> str:
     parts = command.split("|")
     while len(parts) > 1 and (not (last := parts[-1].split()) or last[0] in _CUTS):
         parts.pop()
-    words = (word.removeprefix("./").rstrip("/") for word in " ".join(parts).translate(_QUOTES).split())
-    return "\0".join(sorted(word for word in words if word not in _DISCARDS and not word.startswith("-")))
+    words = [word.removeprefix("./").rstrip("/") for word in " ".join(parts).translate(_QUOTES).split()]
+    return "\0".join(sorted([word for word in words if word not in _DISCARDS and not word.startswith("-")]))
 
 
 def may_hold_alternatives(source: Any) -> bool:

@@ -304,17 +304,11 @@ def behind_header(source: str | bytes) -> str | bytes:
     return source
 
 
-_ERRORS: Final = ("rror", "xception", "Traceback", "Cell In[", "-----")
-"""What stands near the beginning of an error, behind a header or without one; spares looking for that in most."""
-
-
 def maybe_error(source: str | bytes, *, of_shell: bool) -> str | bytes | None:
     """An answer, as recorded and without a header, if it :func:`may_say_error`; else ``None``."""
     head = as_letters(source[: HEADER + LOOKED_AT])
-    for words in _ERRORS:
-        if words in head:
-            break
-    else:
+    # One of these stands near the beginning of an error; that spares looking for its header in most answers.
+    if not ("rror" in head or "xception" in head or "Traceback" in head or "Cell In[" in head or "-----" in head):
         return None
     if of_shell:
         source = behind_header(source)

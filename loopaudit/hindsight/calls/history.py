@@ -110,7 +110,7 @@ from loopaudit.hindsight.calls.screens import Screens
 from loopaudit.hindsight.calls.shell_ranges import may_show_lines
 from loopaudit.hindsight.calls.shown import Shown
 from loopaudit.hindsight.calls.subject import Subject
-from loopaudit.hindsight.calls.waits import MAX_COMMAND, WAITING, Waits
+from loopaudit.hindsight.calls.waits import MAX_COMMAND, Waits, names_wait
 from loopaudit.hindsight.calls.wordings import (
     MAX_EVICTED,
     MAX_NOTICE,
@@ -995,14 +995,8 @@ class History:
         failed = self.failed
         if not first and only_echoes(command):
             self.constant = self._echo_in_a_row(number)[1]
-        waits = False
-        for word in WAITING:
-            if word in command:
-                if may_wait(command):
-                    effect = subject.effect()
-                    waits = effect.waits and not effect.only_waits and effect.effect is EFFECT_LOOKS
-                break
-        if waits:
+        effect = subject.effect() if names_wait(command) and may_wait(command) else None
+        if effect is not None and effect.waits and not effect.only_waits and effect.effect is EFFECT_LOOKS:
             ended = watched.end_of(command)
             if ended > 0 and not self.changes.since(ended, None):
                 self.over = self._marked = True

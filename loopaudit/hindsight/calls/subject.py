@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 from loopaudit.core import canonical, regex
@@ -19,6 +20,7 @@ from loopaudit.hindsight.calls.effects import (
     PAUSED,
     THOUGHT_LABELS,
     Identity,
+    Nature,
     Natures,
     command_of,
     effect_of,
@@ -80,48 +82,20 @@ class Subject:
         shell and looking tools all of :data:`~loopaudit.hindsight.calls.effects.META`.
         """
         name = call.name
-        nature = self.natures.get(name)
-        if nature is None:
-            nature = self.natures[name]
-        self.nature = nature
+        self.nature = nature = self.natures[name]
         self.kind = nature.kind
         self.call = call
         source = call.source
-        if call.form == VALUE:
-            if not source and not isinstance(source, (int, float)):
-                self.identity = nothing = ("", name)
-                return nothing
-        elif len(source) <= 8 and source.strip() in NO_ARGUMENTS:
-            self.identity = nothing = ("", name)
-            return nothing
-        if nature.rewordable and may_hold_alternatives(source):
-            ordered = arguments_in_order(self.arguments())
-            if ordered is not None:
-                left_out = META if nature.has_meta else LABELS
-                self.identity = key = canonical.call_key(name, {k: v for k, v in ordered.items() if k not in left_out})
-                return key
-        if not nature.has_meta:
-            if nature.hands_over:
-                self.identity = identity = self._without(nature.labels)
-                return identity
-            # Arguments that are decoded anyway need not be searched for labels as they stand.
-            if nature.decoded and not self.has_any(LABELS):
-                self.identity = key = call.key
-                return key
-            if nature.kind == "agent" and self.has_any(_BRIEF):
-                self.identity = identity = self._without(BRIEF_LABELS)
-                return identity
-            self.identity = identity = self._without(LABELS) if may_have_labels(source) else call.key
-        elif nature.kind == "think":
-            self.identity = identity = self._thought_identity()
-        elif nature.kind == "shell":
-            self.identity = identity = self._shell_identity(call)
-        elif nature.kind == "poll":
-            self.identity = identity = self._without(_POLLED)
-        elif call.form != VALUE and source.count(b'":' if call.form == SLICE else '":') < 2:
-            self.identity = identity = call.key
+        identity: Identity
+        if (
+            not source and not isinstance(source, (int, float))
+            if call.form == VALUE
+            else len(source) <= 8 and source.strip() in NO_ARGUMENTS
+        ):
+            identity = ("", name)
         else:
-            self.identity = identity = self._without(META)
+            identity = _identity_by(nature)(self, call)
+        self.identity = identity
         return identity
 
     def release(self) -> None:
@@ -137,19 +111,54 @@ class Subject:
             return call.key
         return canonical.call_key(call.name, {k: v for k, v in arguments.items() if k not in names})
 
-    def _thought_identity(self) -> Identity:
+    # Each of the ways below makes the identity of a call; :func:`_identity_by` tells of the calls of which tools.
+
+    def _of_any(self, call: Call) -> Identity:
+        return self._without(LABELS) if may_have_labels(call.source) else call.key
+
+    def _of_decoded(self, call: Call) -> Identity:
+        # Arguments that are decoded anyway need not be searched for labels as they stand.
+        return self._without(LABELS) if self.has_any(LABELS) else call.key
+
+    def _of_look(self, call: Call) -> Identity:
+        if call.form != VALUE and call.source.count(b'":' if call.form == SLICE else '":') < 2:
+            return call.key
+        return self._without(META)
+
+    def _of_search(self, call: Call) -> Identity:
+        nature = self.nature
+        if may_hold_alternatives(call.source):
+            ordered = arguments_in_order(self.arguments())
+            if ordered is not None:
+                left_out = META if nature.has_meta else LABELS
+                return canonical.call_key(call.name, {k: v for k, v in ordered.items() if k not in left_out})
+        return self._of_look(call) if nature.has_meta else self._of_decoded(call)
+
+    def _of_handover(self, call: Call) -> Identity:
+        return self._without(self.nature.labels)
+
+    def _of_brief(self, call: Call) -> Identity:
+        return self._without(BRIEF_LABELS) if self.has_any(_BRIEF) else self._of_any(call)
+
+    def _of_poll(self, call: Call) -> Identity:
+        return self._without(_POLLED)
+
+    def _of_thought(self, call: Call) -> Identity:
         """The canonical key of a thought without its number, wherever that stands."""
         arguments = self.arguments()
         if isinstance(arguments, dict) and isinstance(text := arguments.get("thought"), str):
             number = next((arguments[name] for name in _THOUGHT_NUMBERS if name in arguments), None)
             if isinstance(number, int) and (plain := without_number(text, number)) != text:
                 kept = {k: v for k, v in arguments.items() if k not in THOUGHT_LABELS}
-                return canonical.call_key(self.call.name, kept | {"thought": plain})
+                return canonical.call_key(call.name, kept | {"thought": plain})
         return self._without(THOUGHT_LABELS)
 
-    def _shell_identity(self, call: Call) -> Identity:
+    def _of_command(self, call: Call) -> Identity:
         arguments = self.arguments()
-        command = self.command = command_of(call.name, arguments)
+        command = arguments.get("command") if isinstance(arguments, dict) else None
+        if not isinstance(command, str):  # as most tools name it
+            command = command_of(call.name, arguments)
+        self.command = command
         if not isinstance(arguments, dict):
             return call.key
         if command is None:
@@ -157,9 +166,9 @@ class Subject:
         paused = _PAUSE.match(command) if command.startswith("sleep ") else None
         if paused is not None and effect_of_command(command).effect is EFFECT_LOOKS:
             command = f"sleep; {command[paused.end() :]}"  # how long a look waits says nothing about what it asks for
-        asked = [name for name in arguments if name not in META]
         if "|" in command and (ordered := command_in_order(command)) != command:
             command = ordered
+        asked = [name for name in arguments if name not in META]
         if len(asked) == 1:
             return hash((call.name, command))
         if len(asked) == 2:  # mostly a folder beside the command
@@ -234,6 +243,21 @@ class Subject:
             return None
         arguments = self.arguments()
         return path_of(arguments) if isinstance(arguments, Mapping) else None
+
+
+@lru_cache(maxsize=512)
+def _identity_by(nature: Nature) -> Callable[[Subject, Call], Identity]:
+    """How the identity of the calls of a tool is made, where they have arguments."""
+    if nature.rewordable:
+        return Subject._of_search
+    if nature.has_meta:
+        ways = {"think": Subject._of_thought, "shell": Subject._of_command, "poll": Subject._of_poll}
+        return ways.get(nature.kind, Subject._of_look)
+    if nature.hands_over:
+        return Subject._of_handover
+    if nature.decoded:
+        return Subject._of_decoded
+    return Subject._of_brief if nature.kind == "agent" else Subject._of_any
 
 
 def without_number(thought: str, number: int) -> str:

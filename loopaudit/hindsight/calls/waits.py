@@ -9,7 +9,7 @@ import msgspec
 
 from loopaudit.core import regex
 from loopaudit.hindsight.calls.effects import effect_of_command
-from loopaudit.hindsight.calls.outputs import Held, as_letters, differences, text_of
+from loopaudit.hindsight.calls.outputs import Held, differences, text_of
 from loopaudit.hindsight.calls.wordings import shows_exit
 from loopaudit.hindsight.shell.programs import EFFECT_LOOKS
 
@@ -28,9 +28,6 @@ _TAIL: Final = 100
 RARE: Final = 4
 """Answers for each that ends with an exit code, so that it tells the end of a log."""
 
-WAITING: Final = ("sleep", "until", "watch", "wait", "tail -")
-"""One of these stands in every command that waits."""
-
 _PLACE: Final = regex.lazy(r"[\w.:/@~+-]*[/.][\w.:/@~+-]*|\b\d{6,20}\b")
 _COMMON: Final = frozenset(
     """
@@ -39,6 +36,11 @@ _COMMON: Final = frozenset(
     """.split()
 )
 """Names that many things have."""
+
+
+def names_wait(command: str) -> bool:
+    """Whether one of the words stands in a command without which none waits."""
+    return "sleep" in command or "wait" in command or "until" in command or "watch" in command or "tail -" in command
 
 
 def marks_of(command: str) -> frozenset[str]:
@@ -88,8 +90,11 @@ class Waits:
         if isinstance(held, tuple):
             return
         self._answers += 1
-        tail = as_letters(held[-_TAIL:])
-        if ("xit" in tail or "XIT" in tail) and shows_exit(text_of(held) or ""):
+        if isinstance(held, bytes):
+            may_exit = held.find(b"xit", -_TAIL) >= 0 or held.find(b"XIT", -_TAIL) >= 0
+        else:
+            may_exit = held.find("xit", -_TAIL) >= 0 or held.find("XIT", -_TAIL) >= 0
+        if may_exit and shows_exit(text_of(held) or ""):
             self._exits += 1
             # Some harnesses put an exit code behind the output of every command, or of each that fails; that tells
             # of no log that it ends.

@@ -154,10 +154,6 @@ _ADDRESSES: Final = Caseless(
     r"|some) ?(?:different|other|new)"
     r"|\b(?:do not|don't|stop) (?:repeat|call|retry|run)",
 )
-_LOW_OF_REPEATS: Final = regex.lower_case(_OF_REPEATS)
-_LOW_ADDRESSES: Final = regex.lower_case(_ADDRESSES)
-"""The same for texts in lower case, which are searched for in a third of the time."""
-
 MAX_NOTICE: Final = 1200
 """Longest notice in characters."""
 
@@ -325,12 +321,9 @@ def is_notice(text: str) -> bool:
     text = text.strip()
     if not text or len(text) > MAX_NOTICE:
         return False
-    addresses, of_repeats = _ADDRESSES, _OF_REPEATS
-    if text.isascii():
-        text, addresses, of_repeats = text.lower(), _LOW_ADDRESSES, _LOW_OF_REPEATS
-    if addresses.search(text) is not None:
+    if _ADDRESSES.search(text) is not None:
         return True
-    return _MACHINE.match(text) is not None and of_repeats.search(text) is not None
+    return _MACHINE.match(text) is not None and _OF_REPEATS.search(text) is not None
 
 
 def is_placeholder(text: str) -> bool:

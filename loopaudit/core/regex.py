@@ -8,7 +8,7 @@ without which it cannot match, and is compiled when a text holds one.
 from __future__ import annotations
 
 import re
-from typing import Any, AnyStr, cast
+from typing import Any, AnyStr, Final, cast
 
 _METHODS = ("match", "fullmatch", "search", "sub", "split", "findall", "finditer")
 
@@ -30,34 +30,38 @@ class _Lazy:
         return getattr(compiled, name)
 
 
+_FOLDED: Final = {0x17F: "s", 0x130: "i", 0x131: "i"}
+"""Letters that match ``s`` and ``i`` where case does not matter, but whose lower case is another."""
+
+
+def folded(text: str) -> str:
+    """The lower case of a text, as long as that. ASCII letters stand in it where they match without regard to case."""
+    return (text if text.isascii() else text.translate(_FOLDED)).lower()
+
+
 class Caseless:
     """A pattern in lower case that shall not mind case. It is looked for in the lower case of a text.
 
-    Without regard to case a pattern takes three times as long to compile and to search for. It means the same
-    where a lower case is nothing but ASCII: some other letters match ASCII ones without being their upper case.
-    What stands in the groups of a match may be in lower case.
+    Without regard to case it would take three times as long to compile and to search for. Other letters than
+    ASCII in it match their upper case only. What stands in the groups of a match is in lower case.
     """
 
-    __slots__ = ("_lower", "_other")
+    __slots__ = ("pattern",)
 
     def __init__(self, pattern: str, flags: int = 0) -> None:
-        self._lower = lazy(pattern, flags)
-        self._other = lazy(pattern, flags | re.IGNORECASE)
+        self.pattern = lazy(pattern, flags)
 
     def search(self, text: str) -> re.Match[str] | None:
         """As :meth:`re.Pattern.search`."""
-        low = text.lower()
-        return self._lower.search(low) if low.isascii() else self._other.search(text)
+        return self.pattern.search(folded(text))
 
     def match(self, text: str) -> re.Match[str] | None:
         """As :meth:`re.Pattern.match`."""
-        low = text.lower()
-        return self._lower.match(low) if low.isascii() else self._other.match(text)
+        return self.pattern.match(folded(text))
 
     def fullmatch(self, text: str) -> re.Match[str] | None:
         """As :meth:`re.Pattern.fullmatch`."""
-        low = text.lower()
-        return self._lower.fullmatch(low) if low.isascii() else self._other.fullmatch(text)
+        return self.pattern.fullmatch(folded(text))
 
 
 def lazy(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:

@@ -7,6 +7,7 @@ import importlib
 import pickle
 import pkgutil
 import re
+import string
 from typing import TypeVar
 
 import pytest
@@ -52,9 +53,19 @@ def test_an_unknown_attribute_is_none_of_a_pattern() -> None:
         regex.lazy("a").nothing  # type: ignore[attr-defined]  # noqa: B018
 
 
+def test_a_letter_stands_in_a_folded_text_where_it_matches_without_regard_to_case() -> None:
+    letters = "".join(map(chr, range(0x20000)))  # behind it no letter has a case
+    low = regex.folded(letters)
+    assert len(low) == len(letters)
+    for letter in string.ascii_lowercase:
+        matched = re.findall(letter, letters, re.IGNORECASE)
+        assert matched == [written for written, each in zip(letters, low, strict=True) if each == letter]
+
+
 @given(st.text("sSkKiIé\u017f\u0130\u0131\u212a ", max_size=6))
 @pytest.mark.parametrize("method", ["search", "match", "fullmatch"])
 def test_a_caseless_pattern_finds_what_one_without_case_finds(method: str, text: str) -> None:
+    assert len(regex.folded(text)) == len(text)
     for pattern in (r"s(\S+)", r"[i-k]+ ?", r"\bsk\b", "é", r"[^s]i"):
         found = getattr(Caseless(pattern), method)(text)
         general = getattr(re.compile(pattern, re.IGNORECASE), method)(text)
@@ -90,7 +101,7 @@ def test_caseless_patterns_are_written_in_lower_case() -> None:
     caseless = _all(Caseless)
     assert len(caseless) > 10
     for place, each in caseless.items():
-        written = re.sub(r"\\[A-Z]", "", each._lower.pattern)
+        written = re.sub(r"\\[A-Z]", "", each.pattern.pattern)
         assert written == written.lower(), place
 
 

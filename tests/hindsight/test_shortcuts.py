@@ -20,6 +20,7 @@ from loopaudit.hindsight import classifier
 from loopaudit.hindsight.calls import (
     alternatives,
     answers,
+    choices,
     failures,
     footers,
     noise,
@@ -152,6 +153,32 @@ def test_the_first_phrase_of_a_failure(text: str, arguments: dict[str, Any]) -> 
     """What is found line by line is what begins the whole text without noise and arguments."""
     begin = lead(plain_of(text, arguments)[0])
     assert loose(text, arguments) == re.sub(r"\d+", "0", re.sub(r"\s+", " ", begin).strip())
+
+
+@given(
+    st.lists(st.sampled_from([*"a|B|_|7|é|ー|・|中|文|ㄱ|㍿|鿿|ꀀ|가|\U0001f6d1|…| |-".split("|")]), max_size=9).map(
+        "".join
+    )
+)
+def test_words_are_those_of_one_pattern(text: str) -> None:
+    assert choices.words_of(text) == re.findall(r"[^\W\u3040-\u9fff]+|[\u3040-\u9fff]", text)
+
+
+refusing = st.sampled_from(
+    [
+        *wordings._REFUSALS,
+        *wordings._REFUSING_WORDS,
+        *"error:|can't| not|could not|nothing |done|no |such|s|_|- | ".split("|"),
+    ]
+)
+
+
+@given(st.lists(refusing, max_size=5).map("".join) | st.lists(refusing, max_size=5).map(" ".join))
+@example("- tool execution failed")
+@example("edit(a) failed")
+def test_what_begins_with_a_refusal_matches_its_words(text: str) -> None:
+    whole = re.compile(rf"\W*(?:(?:{'|'.join(wordings._REFUSALS)})\b|{wordings._REJECTS.pattern})")
+    assert wordings._begins_with_rejection(text) is (whole.match(text) is not None)
 
 
 nothings = st.sampled_from([*failures._EMPTY_WORDS, *"exıt|ſtatuſ|FAİLED|Boom|_|7|٣|1x| |-|: |é".split("|")])

@@ -11,7 +11,7 @@ import msgspec
 
 from loopaudit.core import regex
 from loopaudit.core.regex import Phrase
-from loopaudit.hindsight.calls.choices import WORD
+from loopaudit.hindsight.calls.choices import words_of
 from loopaudit.hindsight.calls.effects import WORDINGS
 from loopaudit.hindsight.calls.noise import remove_all
 from loopaudit.hindsight.calls.outputs import Held, KnownCall, differences, digest_of, equal, head_of, text_of
@@ -91,7 +91,7 @@ FORM_WORDS: Final = 2
 def brief_words(arguments: Any) -> frozenset[str]:
     """The different words of the texts with which work is given away."""
     texts = arguments.values() if isinstance(arguments, Mapping) else (arguments,)
-    found = (WORD.findall(text[:MAX_BRIEF].lower()) for text in texts if isinstance(text, str))
+    found = (words_of(text[:MAX_BRIEF].lower()) for text in texts if isinstance(text, str))
     return frozenset(word for words in found for word in words)
 
 

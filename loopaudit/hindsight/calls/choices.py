@@ -7,7 +7,11 @@ from typing import Any, Final
 from loopaudit.core import regex
 from loopaudit.hindsight.calls.noise import remove_all
 
-WORD: Final = regex.lazy(r"[^\W\u3040-\u9fff]+|[\u3040-\u9fff]")
+_WORD: Final = regex.lazy(r"\w+")
+_UNSPACED: Final = "\u3040"
+"""The first of the letters that are words of their own."""
+
+_WORD_OR_LETTER: Final = regex.lazy(r"[^\W\u3040-\u9fff]+|[\u3040-\u9fff]")
 """A word, or a single character of a script that is written without spaces."""
 
 _OPTIONS: Final = ("options", "choices", "answers", "buttons", "suggestions", "alternatives")
@@ -58,6 +62,13 @@ def _fits_any(option: str) -> bool:
     return all(word.isdecimal() or word in _SCALES for word in _LETTERS.findall(option.lower()))
 
 
+def words_of(text: str) -> list[str]:
+    """The words of a text, in order; each letter of Chinese and Japanese is one."""
+    # A class of so many letters takes a millisecond to compile.
+    spaced = text.isascii() or max(text) < _UNSPACED
+    return (_WORD if spaced else _WORD_OR_LETTER).findall(text)
+
+
 LEAST_WORDS: Final = 3
 """Words of an answer of one's own that fits no other question by chance."""
 
@@ -68,7 +79,7 @@ MAX_OWN: Final = 400
 def own_answer(text: str) -> str:
     """The answer of a person to a question without offers, without noise; empty where it may fit any question."""
     plain = remove_all(text.strip()) if len(text) <= MAX_OWN else ""
-    found = WORD.findall(plain.lower())
+    found = words_of(plain.lower())
     return plain if len(found) >= LEAST_WORDS and not set(found) <= _SCALES else ""
 
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 import msgspec
 
 from loopaudit.core import regex
-from loopaudit.core.regex import Caseless
+from loopaudit.core.regex import Caseless, Phrase
 from loopaudit.core.tools import Kind, kind_of_name, plain_name
 from loopaudit.hindsight.calls.ranges import ReadRange, normal_path
 from loopaudit.hindsight.calls.scripts import command_in, is_source
@@ -438,8 +438,9 @@ _PAGE_OF_ADDRESS: Final = regex.lazy(
     r"[^&\s'\"#]{1,400}",
     re.IGNORECASE,
 )
-_PAGE_OF_COMMAND: Final = regex.lazy(
-    r"(\s--?(?:page|offset|skip|cursor|start|after|page-token|next-token|starting-token|marker)[= ])[^\s'\"|;&]{1,400}"
+_PAGE_OF_COMMAND: Final = Phrase(
+    "-page|-offset|-skip|-cursor|-start|-after|-next-token|-marker",
+    r"(\s--?(?:page|offset|skip|cursor|start|after|page-token|next-token|starting-token|marker)[= ])[^\s'\"|;&]{1,400}",
 )
 
 
@@ -472,7 +473,7 @@ def paged_command(command: str) -> str:
     if "=" in command and ("?" in command or "&" in command) and _PAGE_OF_ADDRESS.search(command) is not None:
         return _PAGE_OF_ADDRESS.sub(r"\1", command)
     if " -" in command and _PAGE_OF_COMMAND.search(command) is not None:
-        return _PAGE_OF_COMMAND.sub(r"\1", command)
+        return _PAGE_OF_COMMAND.pattern.sub(r"\1", command)
     return ""
 
 

@@ -334,9 +334,6 @@ _EMPTY_WORDS: Final = frozenset(
 """What an error text consists of, beside numbers, that tells no more than a failure and its exit code."""
 
 _WORD: Final = regex.lazy(r"\w+")
-_FOLDED: Final = {0x17F: "s", 0x130: "i", 0x131: "i"}
-"""Letters that match ``s`` and ``i`` where case does not matter."""
-
 _DIGITS: Final = regex.lazy(r"\d+")
 _SPACE: Final = regex.lazy(r"\s+")
 
@@ -516,8 +513,7 @@ def failure_of(
 
 def _is_empty(plain: str) -> bool:
     """Whether an error text tells no more than that there was a failure, and its exit code."""
-    low = (plain if plain.isascii() else plain.translate(_FOLDED)).lower()
-    return all(word in _EMPTY_WORDS or word.isdecimal() for word in _WORD.findall(low))
+    return all(word in _EMPTY_WORDS or word.isdecimal() for word in _WORD.findall(regex.folded(plain)))
 
 
 MAX_QUOTED: Final = 120

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Final
 
 import orjson
@@ -244,7 +244,8 @@ _TIME_SHAPE: Final = regex.lazy(r"\d\d[-/.:]\d\d")
 _LONG_NUMBER: Final = regex.lazy(r"\d{10}")
 _CLOCKS: Final = ("ts", "time", "epoch", "date", "now", "created", "served", "generated")
 _DIGIT: Final = regex.lazy(r"\d")
-_NUMBER_SHAPE: Final = regex.lazy(r"\d ?[nNuUmMsShH\u00b5\u03bc\u039c]")
+_NUMBER_SHAPE: Final = regex.lazy(r"\d ?[numsh]")
+_NUMBER_SHAPE_ELSEWHERE: Final = regex.lazy(r"\d ?[nNuUmMsShH\u00b5\u03bc\u039c]")
 _ID_SHAPE: Final = regex.lazy(r"\d(?:[a-z0-9_-]{4}|(?<=[a-z0-9_-]{5}))")
 """A digit with four more characters of an id on one side, as it has in each of eight and more."""
 
@@ -262,8 +263,8 @@ _COUNTED_PAGES: Final = ("浏", "阅", "访", "視", "表示", "просмотр
 _FOLDED: Final = ("\u017f", "\u0130", "\u0131")
 """Letters that match ``s`` and ``i`` where case does not matter, but have another lower case."""
 
-_FOLDED_ELSEWHERE: Final = ("\u03bc", "\u039c", *map(chr, range(0x1C80, 0x1C89)))
-"""Letters that so match ``µ`` and Cyrillic ones."""
+_FOLDED_ELSEWHERE: Final = dict(zip((0x3BC, 0x39C, *range(0x1C80, 0x1C87)), "\xb5\xb5вдосттъ", strict=True))
+"""Letters that so match ``µ`` and Cyrillic ones, and these."""
 
 
 def folds_oddly(text: str) -> bool:
@@ -288,7 +289,9 @@ def _shaped(name: str, line: str, low: str) -> bool:
         return not line.isascii() and any(word in line.lower() for word in _COUNTED_PAGES)
     if name == "pid":
         return _JOB_SHAPE.search(line) is not None
-    return name == "duration" and _NUMBER_SHAPE.search(line) is not None
+    if name == "duration":
+        return (_NUMBER_SHAPE.search(low) if line.isascii() else _NUMBER_SHAPE_ELSEWHERE.search(line)) is not None
+    return False
 
 
 def _possible(line: str) -> list[str]:
@@ -316,12 +319,6 @@ def _may_hold_id(low: str) -> bool:
     return _ID_SHAPE.search(low) is not None or any(word in low for word in _ID_WORDS)
 
 
-@cache
-def _without_case(name: str) -> re.Pattern[str]:
-    """The pattern of one kind of noise for lines with letters whose lower case is not what they match."""
-    return re.compile(PATTERNS[name], re.IGNORECASE)
-
-
 def remove(line: str, names: set[str]) -> str:
     """A line with each piece of noise replaced by its name; the names are added to ``names``.
 
@@ -342,40 +339,36 @@ def remove_all(text: str) -> str:
     return "\n".join([_without_noise(line) for line in text.split("\n")])
 
 
-_COMMON: Final = regex.lazy(r"(Wall time: \d{1,6}\.\d{1,12} seconds)|Chunk ID: [0-9a-f]{4,32}", re.ASCII)
-"""Two lines before every result of an agent with many users, a duration and a request id as a whole.
+_COMMON: Final = regex.lazy(
+    r"(Wall time: \d{1,6}\.\d{1,12} seconds)|(Chunk ID: [0-9a-f]{4,32})|Original token count: \d{1,9}", re.ASCII
+)
+"""Lines before every result of an agent with many users: a duration and a request id as a whole, and no noise.
 
 They alone are most of the lines that noise is looked for in. Whatever else is changed here, :func:`remove` has to
 give the same without this.
 """
 
 
-@lru_cache(maxsize=16)  # a result is compared with the one before it, and then the next one with it
+@lru_cache(maxsize=64)  # a result is compared with those before it, and then the next one with it
 def _removed(line: str) -> tuple[str, frozenset[str]]:
     common = _COMMON.fullmatch(line)
     if common is not None:
-        name = "request id" if common.group(1) is None else "duration"
+        if common.lastindex is None:
+            return line, _NO_NOISE
+        name = "duration" if common.lastindex == 1 else "request id"
         return (f"<{name}>", frozenset({name}))
     return _removed_by_search(line)
 
 
 def _removed_by_search(line: str) -> tuple[str, frozenset[str]]:
-    low = line.lower()
+    # Without regard to case a search takes two to four times as long.
+    low = line.lower() if line.isascii() else regex.folded(line.translate(_FOLDED_ELSEWHERE))
     ahead: list[tuple[str, re.Pattern[str], re.Match[str]]] = []
-    if low.isascii() or not (folds_oddly(line) or any(letter in line for letter in _FOLDED_ELSEWHERE)):
-        # Without regard to case a search takes two to four times as long.
-        for name in _possible(line):
-            for phrase in _PHRASES[name]:
-                match = phrase.search(low)
-                if match is not None:
-                    ahead.append((name, phrase.pattern, match))
-    else:
-        low = line
-        for name in _possible(line):
-            pattern = _without_case(name)
-            match = pattern.search(line)
+    for name in _possible(line):
+        for phrase in _PHRASES[name]:
+            match = phrase.search(low)
             if match is not None:
-                ahead.append((name, pattern, match))
+                ahead.append((name, phrase.pattern, match))
     if not ahead:
         return line, _NO_NOISE
     names = set()

@@ -15,7 +15,7 @@ import msgspec
 
 from loopaudit.core import regex
 from loopaudit.core.failure_words import says_failure
-from loopaudit.core.regex import Caseless
+from loopaudit.core.regex import Caseless, Phrase
 from loopaudit.hindsight.calls.wordings import PERSISTED, content_of
 
 END: Final = 1 << 40
@@ -110,7 +110,7 @@ def path_of(arguments: Mapping[str, Any]) -> str | None:
 
 def patched_paths(text: str) -> list[str]:
     """The files that a patch changes, in order; at most twenty."""
-    starts = [0]
+    starts = [0] if text.startswith(_PATCH_HEADS) else []
     for head in _PATCH_HEADS:
         at = text.find(f"\n{head}") + 1
         while at:
@@ -200,7 +200,7 @@ _CUT: Final = Caseless(
     r"|use (?:the )?(?:offset|start_line|view_range)|\bof \d+ (?:lines|characters|bytes)|\blines? omitted\b"
     r"|output (?:too long|limit)",
 )
-_OF: Final = regex.lazy(r"\d\s{0,2}[-\u2013]\s{0,2}\d{1,9} of (\d{1,9})\b")
+_OF: Final = Phrase(" of ", r"\d\s{0,2}[-\u2013]\s{0,2}\d{1,9} of (\d{1,9})\b")
 """``lines 41-80 of 760``."""
 
 

@@ -31,10 +31,10 @@ def may_show_lines(command: str) -> bool:
 
 def shell_range(command: str) -> ReadRange | None:
     """The lines that a command shows, if it shows a range of one file and nothing else."""
-    if (plain := _PLAIN_SED.fullmatch(command)) is not None:
+    if command.startswith("sed -n ") and (plain := _PLAIN_SED.fullmatch(command)) is not None:
         first, last = int(plain.group(1)), int(plain.group(2))
         return ReadRange(normal_path(plain.group(3)), first, last) if last >= first else None
-    if (plain := _PLAIN_CAT.fullmatch(command)) is not None:
+    if command.startswith("cat ") and (plain := _PLAIN_CAT.fullmatch(command)) is not None:
         return ReadRange(normal_path(plain.group(1)))
     parsed = parse(command)
     if parsed is None or parsed.nested or not parsed.pipelines:

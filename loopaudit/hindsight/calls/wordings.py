@@ -50,22 +50,24 @@ _PLAINLY_ACCEPTS: Final = regex.lazy(
 )
 """How the results of most edits begin as JSON bytes: :data:`_ACCEPTS` matches what they are decoded to."""
 
-_REJECTING: Final = (
-    "error", "fail", "fatal", "exception", "traceback", "invalid", "rejected", "refused", "denied", "unsupported",
-    "unknown", "missing", "conflict", "cannot", "can't", "could not", "couldn't", "unable to", "nothing ", "no ",
-    "the tool", "tool", "apply_patch", "patch", "edit", "hunk",
-)  # fmt: skip
-"""With what word a result must begin for the next to match."""
+_REFUSALS: Final = frozenset(
+    """
+    error failure failed fatal exception traceback invalid rejected refused denied unsupported unknown missing conflict
+    cannot
+    """.split()
+)
+"""Words with which a result begins that refuses what was asked for."""
+
+_REFUSING_WORDS: Final = ("can", "could", "unable", "no", "the", "tool", "apply_patch", "patch", "edit", "hunk")
+"""With what the next begin."""
 
 _REJECTS: Final = regex.lazy(
-    r"(?:error|failure|failed|fatal|exception|traceback|invalid|rejected|refused|denied|unsupported|unknown"
-    r"|missing|conflict"
-    r"|cannot|can't|could not|couldn't|unable to|nothing (?:was |to )?(?:changed|replaced|done|edit)"
+    r"(?:can't|could not|couldn't|unable to|nothing (?:was |to )?(?:changed|replaced|done|edit)"
     r"|(?:the )?tool execution failed|no (?:(?:sufficiently )?similar )?match"
     r"|no (?:replacement|changes?|occurrence|such)|(?:tool|apply_patch|patch|edit|hunk)\S{0,12} (?:verification )?"
     r"(?:error|failed|rejected|not applied|does not apply))\b",
 )
-_LETTER: Final = regex.lazy(r"\w")
+_WORD: Final = regex.lazy(r"\w+")
 _SAYS_NOT: Final = (
     Phrase(
         "not|n't",
@@ -138,21 +140,31 @@ _ACCEPTS_ELSEWHERE: Final = regex.lazy(
 
 _TROUBLE: Final = Caseless(r"fail|error|exception|\bnot\b|n't\b|cannot|invalid|reject|refus|denied|missing")
 
-_MACHINE: Final = Caseless(
+_MACHINE: Final = regex.lazy(
     "\\s*(?:[\\[<({*#>=\\-\u26a0\U0001f6d1\U0001f501]"
     "|(?:system|notice|note|warning|reminder|important|guard|hint|tip|info|harness|loop)\\b[^\n]{0,30}?[:!-])",
 )
-_OF_REPEATS: Final = Caseless(
+_OF_REPEATS: Final = regex.lazy(
     r"\bloop|\brepeat|\brepetiti|\bstuck\b|\bidentical\b|\bsame\b|\bduplicat|\balready\b|\bin a row\b|\bconsecutive"
     r"|\bprogress\b|\bdifferent(?:ly)?\b|\bagain\b|\binstead\b|\btimes\b",
 )
-_ADDRESSES: Final = Caseless(
-    r"\byou (?:have|are|already|just|called|keep|should|must|may|can|seem|appear|ran|made)\b|\byou(?:'ve|'re)\b"
-    r"|\b(?:same|identical|repeated|duplicate) (?:tool |exact )?(?:call|command|arguments?|results?|action"
-    r"|request|input)"
-    r"|\bloop (?:was )?detect|\b(?:times|calls) in a row\b|\b(?:try|take|consider|use) (?:a|another"
-    r"|some) ?(?:different|other|new)"
-    r"|\b(?:do not|don't|stop) (?:repeat|call|retry|run)",
+_ADDRESSES: Final = (
+    Phrase(
+        "you ",
+        r"\byou (?:have|are|already|just|called|keep|should|must|may|can|seem|appear|ran|made)\b",
+    ),
+    Phrase("you'", r"\byou(?:'ve|'re)\b"),
+    Phrase(
+        "same |identical |repeated |duplicate ",
+        r"\b(?:same|identical|repeated|duplicate) (?:tool |exact )?(?:call|command|arguments?|results?|action"
+        r"|request|input)",
+    ),
+    Phrase("loop detect|loop was detect|in a row", r"\bloop (?:was )?detect|\b(?:times|calls) in a row\b"),
+    Phrase(
+        "try |take |consider |use ",
+        r"\b(?:try|take|consider|use) (?:a|another|some) ?(?:different|other|new)",
+    ),
+    Phrase("do not |don't |stop ", r"\b(?:do not|don't|stop) (?:repeat|call|retry|run)"),
 )
 MAX_NOTICE: Final = 1200
 """Longest notice in characters."""
@@ -260,10 +272,11 @@ def _rejects(head: str) -> bool:
 
 
 def _begins_with_rejection(low: str) -> bool:
-    word = _LETTER.search(low)
-    if word is None or not low.startswith(_REJECTING, word.start()):
+    begin = _WORD.search(low)
+    if begin is None:
         return False
-    return _REJECTS.match(low, word.start()) is not None
+    word = begin.group()
+    return word in _REFUSALS or (word.startswith(_REFUSING_WORDS) and _REJECTS.match(low, begin.start()) is not None)
 
 
 def plainly_accepts(source: str | bytes) -> bool:
@@ -280,13 +293,15 @@ def _rejects_elsewhere(low: str) -> bool:
 _EDIT_REFUSALS: Final = ("proposed edit", "apply_patch verification failed", "No exact match", "No replacement was")
 
 
-_REFUSED: Final = Phrase(
-    "approv|polic|permission|user|operator|sandbox|allowlist|allow-list|session",
-    r"\W{0,4}(?:error:? )?(?:[\w.-]{1,40}:? ){0,2}(?:(?:was|is|has been) )?(?:rejected|denied|declined|refused|blocked"
-    r"|disallowed|not (?:allowed|permitted|approved))\b[^\n]{0,160}?"
-    r"\b(?:approv\w{1,4}|polic\w{1,3}|permission|user|operator|sandbox|allow-?list|session)\b"
-    r"|[^\n]{0,100}\brequires? (?:\w{1,20} )?approval\b"
-    r"|[^\n]{0,100}\b(?:user|operator) (?:has )?(?:denied|rejected|declined|refused)\b",
+_REFUSED: Final = (
+    Phrase(
+        "reject|denied|declined|refused|blocked|disallowed|not allowed|not permitted|not approved",
+        r"\W{0,4}(?:error:? )?(?:[\w.-]{1,40}:? ){0,2}(?:(?:was|is|has been) )?(?:rejected|denied|declined|refused"
+        r"|blocked|disallowed|not (?:allowed|permitted|approved))\b[^\n]{0,160}?"
+        r"\b(?:approv\w{1,4}|polic\w{1,3}|permission|user|operator|sandbox|allow-?list|session)\b",
+    ),
+    Phrase("approval", r"[^\n]{0,100}\brequires? (?:\w{1,20} )?approval\b"),
+    Phrase("user |operator ", r"[^\n]{0,100}\b(?:user|operator) (?:has )?(?:denied|rejected|declined|refused)\b"),
 )
 _REFUSING: Final = ("reject", "denied", "declin", "refus", "block", "allow", "permit", "approv")
 
@@ -301,7 +316,8 @@ def refuses_command(source: str | bytes) -> bool:
     low = as_letters(source[:200]).lower()
     for words in _REFUSING:
         if words in low:
-            return _REFUSED.match(head_of(source).lower()) is not None
+            head = head_of(source).lower()
+            return any(phrase.match(head) is not None for phrase in _REFUSED)
     return False
 
 
@@ -321,9 +337,10 @@ def is_notice(text: str) -> bool:
     text = text.strip()
     if not text or len(text) > MAX_NOTICE:
         return False
-    if _ADDRESSES.search(text) is not None:
+    low = regex.folded(text)
+    if any(phrase.search(low) is not None for phrase in _ADDRESSES):
         return True
-    return _MACHINE.match(text) is not None and _OF_REPEATS.search(text) is not None
+    return _MACHINE.match(low) is not None and _OF_REPEATS.search(low) is not None
 
 
 def is_placeholder(text: str) -> bool:

@@ -76,14 +76,14 @@ class Questions:
         last, before = self._last, self._before
         if last is None or before is None or len(message) > MAX_CONSENT:
             return False
-        question = last.text[-MAX_QUESTION:].lower()
-        if _OFFERS.search(question) is not None or not (_ACTS.search(question) is not None or alike(last, before)):
+        if not _only_consents(message, last):
             return False
-        return _only_consents(message, last)
+        question = last.text[-MAX_QUESTION:].lower()
+        return _OFFERS.search(question) is None and (_ACTS.search(question) is not None or alike(last, before))
 
 
 def _only_consents(message: str, question: Text) -> bool:
-    if _YES_UNSPACED.fullmatch(message) is not None:
+    if not message.isascii() and _YES_UNSPACED.fullmatch(message) is not None:
         return True
     words = Text(message).words
     return not words.isdisjoint(_YES) and words <= _YES | _BESIDE | question.words

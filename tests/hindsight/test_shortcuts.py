@@ -23,6 +23,7 @@ from loopaudit.hindsight.calls import (
     choices,
     failures,
     footers,
+    listings,
     noise,
     outputs,
     ranges,
@@ -798,3 +799,20 @@ def test_what_names_tell_is_kept_for_a_bounded_number_of_them(monkeypatch: pytes
     assert classifier.natures({"make": "search"})["make"].kind == "search"
     monkeypatch.setattr(classifier, "MAX_TOOLS", 1)
     assert not classifier.natures(None)
+
+
+@given(st.lists(st.sampled_from(["(", "[", " ", "0", "1", ".", "5", "score", "a"]), max_size=8).map("".join))
+def test_a_rank_in_whatever_brackets(text: str) -> None:
+    brackets = [bracket + blank + digit + "." for bracket in "([" for blank in ("", " ") for digit in ("", "0", "1")]
+    assert listings._may_be_ranked(text) is any(words in text for words in [*brackets, *listings._RANKED_BY])
+    assert listings._may_be_ranked(text) or listings._RANK.search(text) is None
+
+
+@given(
+    st.sampled_from(["", "[", " \n", "a "]),
+    st.sampled_from(["duplicate call", "SAME result as last", "result unchanged since the last", "See the last call",
+                     "file is not changed since last", "has been unchanged since your first", "fine"]),
+)  # fmt: skip
+def test_a_placeholder_is_known_by_how_it_begins(before: str, text: str) -> None:
+    low = wordings.content_of(before + text).lower()
+    assert wordings.is_placeholder(before + text) is any(phrase.pattern.match(low) for phrase in wordings._PLACEHOLDER)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 import msgspec
 
 from loopaudit.core.events import Call
 from loopaudit.core.regex import Phrase
+from loopaudit.hindsight.calls.footers import Footers
 from loopaudit.hindsight.calls.noise import remove_all
-from loopaudit.hindsight.calls.outputs import Held, as_letters, text_of
+from loopaudit.hindsight.calls.outputs import Held, KnownCall, as_letters, text_of
 
 LOOKED_AT: Final = 400
 """Characters or bytes at the beginning and at the end of a result in which its place is looked for."""
@@ -62,14 +62,14 @@ def _may_be_aside(held: Held) -> bool:
     return _PLACE.may_match(ends.lower())
 
 
-def _aside(call: Call, held: Held, batch: int) -> _Aside | None:
+def _aside(held: Held, number: int, batch: int) -> _Aside | None:
     """What a result says to be put aside; ``None`` where it does not."""
     low = (text_of(held) or "").lower()
     place = _PLACE.search(low[:LOOKED_AT]) or _PLACE.search(low[-LOOKED_AT:])
     if place is None or _WHOLE.search(low) is None:
         return None
     where = place.group(1).rstrip(".")
-    return _Aside(where, remove_all(low.replace(where, "<place>")), batch, call.number)
+    return _Aside(where, remove_all(low.replace(where, "<place>")), batch, number)
 
 
 class PutAside:
@@ -78,8 +78,11 @@ class PutAside:
     __slots__ = ("_before", "_held", "_last", "first")
 
     def __init__(self) -> None:
-        self._before: tuple[Call, str | bytes, int] | None = None
-        """The last call with its result and response. It is looked into when the next result begins like it."""
+        self._before: tuple[str | bytes, str | bytes, int, int] | None = None
+        """How the last result begins, the result, its call and its response, if it is as long as a preview may be.
+
+        It is looked into when the next result begins like it.
+        """
         self._last: _Aside | None = None
         self._held: Held = ""
         self.first = 0
@@ -88,31 +91,30 @@ class PutAside:
         """A person asked for something new."""
         self._before = self._last = None
 
-    def again(self, call: Call, held: Held, batch: int, plain: Callable[[Held], Held]) -> int:
+    def again(self, entry: KnownCall, call: Call, footers: Footers) -> int:
         """How many calls, of different responses, asked for what was put aside and got the same preview.
 
-        The place is another one each time; but for that, and for noise, the answers are equal. ``plain``
-        takes away what a harness puts behind every result.
+        The place is another one each time; but for that, for ``footers`` and for noise, the answers are equal.
         """
-        before, last = self._before, self._last
+        held, before, last = entry.held, self._before, self._last
         if isinstance(held, tuple) or not LEAST <= len(held) <= MAX_PREVIEW:
             self._before = None  # a longer one is no preview, and not held on to
         else:
-            self._before = (call, held, batch)
-        if last is None and (before is None or before[1][:LEAST] != held[:LEAST]):
+            self._before = held[:LEAST], held, entry.last, entry.batch
+        if last is None and (before is None or before[0] != held[:LEAST]):
             return 0  # as nearly always; no more than their beginnings is looked at
         if last is None or not _begin_alike(self._held, held):
             if before is None or not _begin_alike(before[1], held):
                 return 0
             if not _may_be_aside(held) or not _may_be_aside(before[1]):
                 return 0
-            last = _aside(before[0], plain(before[1]), before[2])
-        now = None if last is None else _aside(call, plain(held), batch)
+            last = _aside(footers.plain(before[1]), before[2], before[3])
+        now = None if last is None else _aside(footers.plain(held), entry.last, entry.batch)
         if last is None or now is None:
             return 0
         self._last, self._held = now, held
         if last.preview != now.preview or last.place not in call.raw_arguments.lower():
             return 0
-        now.again = last.again + (last.batch != batch)
+        now.again = last.again + (last.batch != entry.batch)
         self.first = now.number = last.number
         return now.again

@@ -761,7 +761,7 @@ class History:
 
     def _put_aside(self, entry: KnownCall) -> CallClass | None:
         """What was put aside is asked for, and is put aside once more, at whatever place."""
-        again = self._aside.again(self.subject.call, entry.held, entry.batch, self._footers.plain)
+        again = self._aside.again(entry, self.subject.call, self._footers)
         if not again:
             return None
         self.paging = True

@@ -15,7 +15,6 @@ import msgspec
 import orjson
 
 from loopaudit.core import regex
-from loopaudit.core.regex import Phrase
 from loopaudit.hindsight.calls.noise import remove_all
 from loopaudit.hindsight.calls.outputs import Held, text_of
 
@@ -197,12 +196,23 @@ def same_lines(before: Held, held: Held) -> bool:
 RANKED_IN: Final = 2000
 """Characters at the beginning of what a search found in which a first rank is looked for."""
 
-_RANK: Final = Phrase(
-    "score|rank|relevance|similarity|distance|confidence|certainty|(.|(0.|(1.|( .|( 0.|( 1.|[.|[0.|[1.|[ .|[ 0.|[ 1.",
+_RANK: Final = regex.lazy(
     r"\b(?:score|rank|relevance|similarity|distance|confidence|certainty)\b[\"']?[^\w\n]{0,4}\d{1,3}(?:\.\d{1,12})? ?%?"
-    r"|[(\[] ?[01]?\.\d{1,12} ?[)\]]",
+    r"|[(\[] ?[01]?\.\d{1,12} ?[)\]]"
 )
 """The same in a line of a text in lower case."""
+
+_RANKED_BY: Final = "score rank relevance similarity distance confidence certainty".split()
+
+
+def _may_be_ranked(low: str) -> bool:
+    """Whether a text in lower case holds the beginning of a rank: one of the words, or a bracket before a fraction."""
+    for word in _RANKED_BY:
+        if word in low:
+            return True
+    # In one spelling of twelve: looking for each of them would be most of what a search costs.
+    low = low.replace("[", "(").replace("( ", "(").replace("(1", "(0")
+    return "(." in low or "(0." in low
 
 
 def ranked_of(text: str) -> frozenset[int] | None:
@@ -210,9 +220,9 @@ def ranked_of(text: str) -> frozenset[int] | None:
     text = text.strip()
     value = _document(text)
     if value is None:
-        if not _RANK.may_match(text[:RANKED_IN].lower()):
+        if not _may_be_ranked(text[:RANKED_IN].lower()):
             return None  # what is ranked has a rank near its beginning
-        plain, times = _RANK.pattern.subn("", text.lower())
+        plain, times = _RANK.subn("", text.lower())
         if not times:
             return None
         return frozenset(hash(line) for line in map(str.strip, plain.splitlines()) if _HEADING.match(line) is None)

@@ -186,6 +186,12 @@ _PLACEHOLDER: Final = (
     ),
     Phrase("see ", r"\W*see (?:the |your )?(?:previous|earlier|above|last|first) (?:result|output|call|tool)"),
 )
+_PLACED: Final = (
+    "duplicate", "repeated", "identical", "skipped", "cached", "same", "unchanged", "see ",
+    "file ", "content ", "result ", "output ", "is ", "has ", "been ", "not changed",
+)  # fmt: skip
+"""How what they match begins, behind signs that are no letters."""
+
 _EVICTED: Final = Phrase(
     "evicted|cleared|pruned|removed|elided|omitted|dropped|compacted|trimmed|offloaded|archived|truncated to",
     r"\W*(?:(?:old |older |previous |earlier |stale |large |compacted )?(?:tool )?(?:history |message )?"
@@ -348,6 +354,8 @@ def is_placeholder(text: str) -> bool:
     if len(text) > MAX_NOTICE:
         return False
     low = content_of(text).lower()
+    if low[:1].isalnum() and not low.startswith(_PLACED):
+        return False  # as nearly always
     return any(phrase.match(low) is not None for phrase in _PLACEHOLDER)
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from loopaudit.policies.guards.agent_loop_guard.similarity import (
     EDIT_LIMIT,
+    STRIDE,
     WORDS_LIMIT,
     Similarity,
     Text,
@@ -19,6 +20,7 @@ from loopaudit.policies.guards.agent_loop_guard.similarity import (
     levenshtein,
     may_differ,
     must_differ,
+    places_that_differ,
     without_ends,
 )
 
@@ -54,6 +56,26 @@ texts = st.text("ab \n", max_size=30)
 def test_distance_up_to_a_limit(a: str, b: str, limit: int) -> None:
     exact = distance(a, b)
     assert levenshtein(a, b, limit) == (exact if exact <= limit else None)
+
+
+@pytest.mark.parametrize("size", [STRIDE - 1, STRIDE, STRIDE + 1, 2 * STRIDE, 2 * STRIDE + 7])
+@pytest.mark.parametrize("changes", [1, 9, 40])
+def test_distance_of_texts_that_are_gone_through_in_pieces(size: int, changes: int) -> None:
+    random = Random(size + changes)
+    a = "".join(random.choices("ab \né☃", k=size))
+    changed = list(a)
+    for _ in range(changes):
+        place = random.randrange(len(changed) + 1)
+        changed[place : place + random.randrange(2)] = random.choices("ab☃", k=random.randrange(3))
+    b = "".join(changed)
+    exact = distance(a, b)
+    assert levenshtein(a, b, size) == levenshtein(b, a, exact) == exact
+    assert levenshtein(a, b, exact - 1) is None
+
+
+@given(st.text("ab\0ÿ", max_size=9), st.text("ab\0ÿ☃", max_size=9))
+def test_places_that_differ(a: str, b: str) -> None:
+    assert places_that_differ(a, b) == sum(one != other for one, other in zip(a, b, strict=False))
 
 
 @pytest.mark.parametrize(

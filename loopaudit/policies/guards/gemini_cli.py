@@ -96,11 +96,12 @@ class GeminiCliGuard(Guard):
             decisions.append(self._strike(TEXT, -1, "", len(calls)))
             if self._enforced:
                 return decisions
+        cycles = self._cycles
         for position, call in enumerate(calls):
             self._chanting.clear()
             self._calls.append(call)
-            self._cycles.push(js_sorted_key(call))
-            if self._is_cycle():
+            cycles.push(js_sorted_key(call))
+            if cycles.repeating and self._is_cycle():
                 decisions.append(self._strike(CALLS, position, call.name, len(calls) - position - 1))
                 if self._enforced:
                     break

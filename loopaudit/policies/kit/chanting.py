@@ -14,7 +14,6 @@ position noted.
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from itertools import pairwise
 from typing import Final
@@ -42,8 +41,8 @@ class Markdown:
     __slots__ = ("_bullet", "_rule")
 
     def __init__(self, bullets: str, rules: str) -> None:
-        self._bullet = re.compile(f"[{bullets}][{SPACE}]")
-        self._rule = re.compile(f"[{rules}]+")
+        self._bullet = regex.lazy(f"[{bullets}][{SPACE}]")
+        self._rule = regex.lazy(f"[{rules}]+")
 
     def is_rule(self, chunk: str) -> bool:
         """Whether a chunk is a horizontal rule and nothing else."""
@@ -58,16 +57,22 @@ class Markdown:
         return _HEADING_OR_QUOTE.search(chunk) is not None
 
 
+_GEMINI: Final = Markdown("*-+", "+-_=*\u2500-\u257f")
+_QWEN: Final = Markdown("-*+", "-+_=*\u2500-\u257f")
+
+
 class Chanting(ABC):
     """The history of a stream of text, and whether it chants.
 
     ``most`` is the length over which the history is cut, ``kept`` what is left of it then, ``reach`` how
-    far back equal pieces are looked for at most. Positions are counted from the last clearing.
+    far back equal pieces are looked for at most. Text chants no earlier than some piece has come
+    again within ``near`` positions. Positions are counted from the last clearing.
     """
 
-    def __init__(self, markdown: Markdown, most: int, kept: int, reach: int) -> None:
+    def __init__(self, markdown: Markdown, most: int, kept: int, reach: int, near: int) -> None:
         self._markdown = markdown
         self._reach = reach
+        self._near = near
         self._most = most
         self._kept = kept
         self._in_code = False
@@ -78,6 +83,8 @@ class Chanting(ABC):
         """The position that is judged next."""
         self._block = 0
         """The position of the next aligned block."""
+        self._came_again = False
+        """Whether an aligned block has come again nearby."""
         self._noting = False
         self._notes: dict[str, list[int]] = {}
 
@@ -103,7 +110,7 @@ class Chanting(ABC):
         if self.history:
             self.history = ""
             self.start = self._next = self._block = 0
-            self._noting = False
+            self._came_again = self._noting = False
             self._notes = {}
 
     def feed(self, chunk: str) -> bool:
@@ -138,13 +145,17 @@ class Chanting(ABC):
     def _may_chant(self) -> bool:
         """Whether some new aligned block is suspicious."""
         history = self.history
-        reach = self._reach
+        find = history.find
+        # Before the first that came again nearby, no block needs a look farther back.
+        reach = self._reach if self._came_again else self._near
         start = self.start
         first = max(self._block, -(-start // BLOCK) * BLOCK)
         for place in range(first - start, len(history) - BLOCK + 1, BLOCK):
             oldest = place - reach if place > reach else 0
-            if history.find(history[place : place + BLOCK], oldest, place + BLOCK - 1) < 0:
+            if find(history[place : place + BLOCK], oldest, place + BLOCK - 1) < 0:
                 continue
+            self._came_again = True
+            reach = self._reach
             if self.suspicious(start + place):
                 return True
         self._block = max(first, (self.end - BLOCK) // BLOCK * BLOCK + BLOCK)
@@ -205,7 +216,8 @@ class GeminiChanting(Chanting):
 
     def __init__(self) -> None:
         reach = self.AVERAGE * (self.POSITIONS - 1)
-        super().__init__(Markdown("*-+", "+-_=*\u2500-\u257f"), most=5000, kept=5000, reach=reach)
+        # Ten positions within that reach cannot all be farther apart than the average.
+        super().__init__(_GEMINI, most=5000, kept=5000, reach=reach, near=self.AVERAGE)
 
     def suspicious(self, block: int) -> bool:
         """Whether an aligned block came nine times before, no farther away than ten positions may be."""
@@ -234,7 +246,8 @@ class QwenChanting(Chanting):
     FEW_LAPS: Final = 3
 
     def __init__(self) -> None:
-        super().__init__(Markdown("-*+", "-+_=*\u2500-\u257f"), most=5000, kept=self.WINDOW, reach=self.WINDOW)
+        window = self.WINDOW
+        super().__init__(_QWEN, most=5000, kept=window, reach=window, near=window)
 
     def suspicious(self, block: int) -> bool:
         """Whether an aligned block came as often before as one of the rules asks for at least."""

@@ -222,6 +222,20 @@ def test_few_different_stretches() -> None:
         assert GeminiChanting().feed(text) is expected
 
 
+@pytest.mark.parametrize("near", range(9))
+@pytest.mark.parametrize(("apart", "expected"), [(273, True), (274, False)])
+def test_ten_positions_of_which_only_two_are_near(near: int, apart: int, expected: bool) -> None:
+    """2,250 units from the first position to the last, wherever the two stand that are within the average."""
+    gaps = [apart] * 9
+    gaps[near] = 66
+    filling = unit(400)
+    chunks = ["Q" * 50 + filling[: gap - 50] for gap in [*gaps, 100]]
+    ours, theirs, whole = GeminiChanting(), SlowGemini(), GeminiChanting()
+    found = [ours.feed(chunk) for chunk in chunks]
+    assert found == [theirs.feed(chunk) for chunk in chunks]
+    assert any(found) is whole.feed("".join(chunks)) is expected
+
+
 @pytest.mark.parametrize("quick", [GeminiChanting, QwenChanting])
 @pytest.mark.parametrize(
     "chunk",

@@ -27,7 +27,7 @@ from loopaudit.readers.kit.chat.message import from_text
 from loopaudit.readers.kit.fields import items, malformed, mapping, not_a_record, string, unknown_record
 from loopaudit.readers.kit.traces.attributes import fill, kind_of_span, status_of, unwrapped
 from loopaudit.readers.kit.traces.emit import emit_spans
-from loopaudit.readers.kit.traces.messages import is_tool_message, messages_of
+from loopaudit.readers.kit.traces.messages import Histories, is_tool_message, messages_of
 from loopaudit.readers.kit.traces.spans import Kind, Span, instant
 from loopaudit.readers.kit.whole import tokens, values
 from loopaudit.readers.probe import Probe
@@ -80,9 +80,10 @@ def _is_observation(value: Any) -> bool:
 def read(source: Source, emit: Emitter) -> None:
     """Put all observations together, and report the conversations in order."""
     spans: list[Span] = []
+    histories = Histories()
     for value in values(source, emit):
         for observation, session in _recorded(value, emit):
-            span = _span(observation, session, emit, len(spans))
+            span = _span(observation, session, emit, len(spans), histories)
             if span is not None:
                 spans.append(span)
     emit_spans(emit, spans)
@@ -112,7 +113,7 @@ def _either(record: Mapping[str, Any], *names: str) -> Any:
     return next((record[name] for name in names if record.get(name) is not None), None)
 
 
-def _span(record: dict[str, Any], session: str | None, emit: Emitter, number: int) -> Span | None:
+def _span(record: dict[str, Any], session: str | None, emit: Emitter, number: int, histories: Histories) -> Span | None:
     """One observation; ``None`` where it cannot be one. By its ``number`` one without an id is known."""
 
     def lost(what: str) -> None:
@@ -142,7 +143,7 @@ def _span(record: dict[str, Any], session: str | None, emit: Emitter, number: in
     span.kind = KINDS[kind]
     if kind == "SPAN":
         span.kind = "tool" if is_tool_message(record.get("output")) else kind_of_span(attributes, title) or "other"
-    fill(span, attributes, title, (), lost)
+    fill(span, attributes, title, (), histories, lost)
     if span.failed:
         span.error = string(_either(record, "statusMessage", "status_message")) or span.error
         span.status = span.status or status_of(span.error)

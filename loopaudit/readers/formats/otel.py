@@ -20,6 +20,7 @@ is missing is counted as ``not_recorded``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, Final
 
 from loopaudit.readers.contract import Reader
@@ -28,6 +29,7 @@ from loopaudit.readers.kit.fields import items, malformed, mapping, not_a_record
 from loopaudit.readers.kit.traces.attributes import fill, kind_of_span
 from loopaudit.readers.kit.traces.emit import emit_spans
 from loopaudit.readers.kit.traces.facts import pick, text_of
+from loopaudit.readers.kit.traces.messages import Histories
 from loopaudit.readers.kit.traces.spans import Span, instant
 from loopaudit.readers.kit.whole import samples, values
 from loopaudit.readers.probe import Probe
@@ -37,8 +39,8 @@ _RESOURCES: Final = ("resourceSpans", "resource_spans")
 _SCOPES: Final = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")
 _OWN: Final = ("spanId", "span_id")
 _TRACES: Final = ("traceId", "trace_id")
-_FAILED: Final = (2, "2", "ERROR", "STATUS_CODE_ERROR")
-_PLAIN: Final = (*_FAILED, 0, 1, "0", "1", "OK", "UNSET", "STATUS_CODE_OK", "STATUS_CODE_UNSET")
+_FAILED: Final = frozenset({2, "2", "ERROR", "STATUS_CODE_ERROR"})
+_KNOWN: Final = _FAILED | {0, 1, "0", "1", "OK", "UNSET", "STATUS_CODE_OK", "STATUS_CODE_UNSET"}
 MAX_DEPTH: Final = 16
 """Levels of nested attributes."""
 
@@ -75,9 +77,11 @@ def _ids(span: Mapping[str, Any]) -> tuple[str | None, str | None]:
 def read(source: Source, emit: Emitter) -> None:
     """Put all spans together, and report the conversations in order."""
     spans: list[Span] = []
+    histories = Histories()
+    lost = partial(malformed, emit)
     for value in values(source, emit):
         for record in _recorded(value, emit):
-            span = _span(record, emit, len(spans))
+            span = _span(record, emit, len(spans), histories, lost)
             if span is not None:
                 spans.append(span)
     emit_spans(emit, spans)
@@ -115,15 +119,13 @@ def _nested(resources: Any, emit: Emitter) -> Iterator[dict[str, Any]]:
             yield from _objects(scope.get("spans"), "a span", emit)
 
 
-def _span(record: Mapping[str, Any], emit: Emitter, number: int) -> Span | None:
+def _span(
+    record: Mapping[str, Any], emit: Emitter, number: int, histories: Histories, lost: Callable[[str], None]
+) -> Span | None:
     """One recorded span; ``None`` where it cannot be used, or is about nothing that matters here.
 
-    By its ``number``, that of the spans before it, one without an id is known.
+    By its ``number``, that of the spans before it, one without an id is known. ``lost`` is told what cannot be used.
     """
-
-    def lost(what: str) -> None:
-        malformed(emit, what)
-
     own, trace = _ids(record)
     if "attributes" not in record and own is None:
         unknown_record(emit, string(record.get("type")) or string(record.get("kind")))
@@ -131,8 +133,12 @@ def _span(record: Mapping[str, Any], emit: Emitter, number: int) -> Span | None:
     if own is None or trace is None:
         lost("a span without its ids")
     span = Span(own or f"line {emit.line}: {number}", trace or "", emit.line)
-    parent = record.get("parentSpanId", record.get("parent_id", record.get("parent_span_id")))
-    parent = parent if parent is not None else mapping(record.get("parentSpanContext")).get("spanId")
+    if "parentSpanId" in record:
+        parent = record["parentSpanId"]
+    else:
+        parent = record.get("parent_id", record.get("parent_span_id"))
+    if parent is None and "parentSpanContext" in record:
+        parent = mapping(record["parentSpanContext"]).get("spanId")
     if parent is not None and not isinstance(parent, str):
         lost("a span whose parent is no id")
     span.parent = string(parent)
@@ -142,13 +148,14 @@ def _span(record: Mapping[str, Any], emit: Emitter, number: int) -> Span | None:
         lost("a span without a time")
     attributes = _attributes(record.get("attributes"), lost)
     title = string(record.get("name")) or ""
-    events = [_event(event, lost) for event in items(record.get("events"))]
+    listed = record.get("events")
+    events = [_event(event, lost) for event in listed] if isinstance(listed, list) else []
     _end(span, record, events, lost)
     kind = kind_of_span(attributes, title)
     if kind is None:
         unknown_record(emit, title or "span")
     span.kind = kind or "other"
-    fill(span, attributes, title, events, lost)
+    fill(span, attributes, title, events, histories, lost)
     if span.kind == "tool" and not span.name:
         lost("a call without the name of its tool")
     return span
@@ -164,18 +171,25 @@ def _end(span: Span, record: Mapping[str, Any], events: list[Any], lost: Callabl
     status = mapping(recorded)
     if recorded is not None and not isinstance(recorded, (dict, str)):
         lost("a status that is no object")
-    outside = record.get("status_code", recorded if isinstance(recorded, str) else 0)
-    code = status.get("code", status.get("status_code", outside))
-    if not isinstance(code, (int, str)) or code not in _PLAIN:
+    if "code" in status or "status_code" in status:
+        code = status.get("code", status.get("status_code"))
+    else:
+        code = record.get("status_code", recorded if isinstance(recorded, str) else 0)
+    is_known = isinstance(code, (int, str)) and code in _KNOWN
+    if not is_known:
         lost("a status without a known code")
-    span.failed = code in _FAILED if isinstance(code, (int, str)) else False
-    words = string(status.get("message")) or string(status.get("description")) or string(record.get("status_message"))
-    for event in events:
-        inner = mapping(event.get("attributes"))
-        if event.get("name") == "exception" and span.failed:
-            words = words or string(inner.get("exception.message")) or string(inner.get("exception.type"))
-            span.status = "cancelled" if "Cancel" in str(inner.get("exception.type")) else span.status
-    span.error = words or ""
+    span.failed = is_known and code in _FAILED
+    words = string(record.get("status_message"))
+    if status:
+        words = string(status.get("message")) or string(status.get("description")) or words
+    if span.failed:
+        for event in events:
+            inner = mapping(event.get("attributes"))
+            if event.get("name") == "exception":
+                words = words or string(inner.get("exception.message")) or string(inner.get("exception.type"))
+                span.status = "cancelled" if "Cancel" in str(inner.get("exception.type")) else span.status
+    if words:
+        span.error = words
 
 
 def _event(value: Any, lost: Callable[[str], None]) -> dict[str, Any]:

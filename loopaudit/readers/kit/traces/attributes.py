@@ -18,7 +18,7 @@ from loopaudit.readers.kit.chat.message import from_text
 from loopaudit.readers.kit.fields import items, mapping, string
 from loopaudit.readers.kit.traces import monocle
 from loopaudit.readers.kit.traces.facts import numbered, pick, text_of, tools_in, usage_in
-from loopaudit.readers.kit.traces.messages import messages_of
+from loopaudit.readers.kit.traces.messages import Histories, SpanMessage, messages_of, messages_of_list
 from loopaudit.readers.kit.traces.parts import are_blocks
 from loopaudit.readers.kit.traces.spans import ABSENT, Kind, Span
 
@@ -81,8 +81,12 @@ _MODELS: Final = (
     "ai.model.id",
     "llm.request.model",
 )
-_MUST_BE_LISTS: Final = ("gen_ai.input.messages", "gen_ai.output.messages", "ai.prompt.messages")
-_INPUTS: Final = ("gen_ai.input.messages", "ai.prompt.messages", "ai.prompt", "gcp.vertex.agent.llm_request")
+_INPUT_LISTS: Final = ("gen_ai.input.messages", "ai.prompt.messages")
+_OUTPUT_LIST: Final = "gen_ai.output.messages"
+_LISTS: Final = (_INPUT_LISTS[0], _OUTPUT_LIST, _INPUT_LISTS[1])
+"""Attributes that must be lists of messages."""
+
+_INPUTS: Final = ("ai.prompt", "gcp.vertex.agent.llm_request")
 _WHOLE_INPUTS: Final = ("input.value", "traceloop.entity.input")
 _WHOLE_OUTPUTS: Final = ("output.value", "traceloop.entity.output")
 _ROLES: Final = {"gen_ai.user.message": "user", "gen_ai.system.message": "system", "gen_ai.tool.message": "tool"}
@@ -124,7 +128,12 @@ def _vercel(operation: str) -> Kind:
 
 
 def fill(
-    span: Span, attributes: Mapping[str, Any], title: str, events: Iterable[Any], lost: Callable[[str], None]
+    span: Span,
+    attributes: Mapping[str, Any],
+    title: str,
+    events: Iterable[Any],
+    histories: Histories,
+    lost: Callable[[str], None],
 ) -> None:
     """Read the attributes of a span whose ``kind`` is set. ``lost`` is told what cannot be used."""
     if monocle.is_monocle(attributes):
@@ -136,7 +145,7 @@ def fill(
     if span.kind == "tool":
         _tool(span, attributes, title, events)
     elif span.kind == "model":
-        _model(span, attributes, events, lost)
+        _model(span, attributes, events, histories, lost)
     else:
         span.name = text_of(attributes, _AGENTS) or title
     if span.failed and (kind := text_of(attributes, ("error.type", "exception.type"))) is not None:
@@ -183,32 +192,45 @@ def is_schema(parameters: Any) -> bool:
     return isinstance(found.get("properties"), dict) or found.get("type") == "object"
 
 
-def _model(span: Span, attributes: Mapping[str, Any], events: Iterable[Any], lost: Callable[[str], None]) -> None:
+def _model(
+    span: Span,
+    attributes: Mapping[str, Any],
+    events: Iterable[Any],
+    histories: Histories,
+    lost: Callable[[str], None],
+) -> None:
     span.name = "model"
     span.model = text_of(attributes, _MODELS)
-    attributes = dict(attributes)
-    for name in _MUST_BE_LISTS:
-        if attributes.get(name) is not None:
-            attributes[name] = from_text(attributes[name])  # so that it is decoded once
-            if not isinstance(attributes[name], list):
+    listed: dict[str, list[SpanMessage]] = {}
+    for name in _LISTS:
+        value = attributes.get(name)
+        if value is not None:
+            is_output = name == _OUTPUT_LIST
+            messages = messages_of_list(value, "assistant") if is_output else histories.read(value)
+            if messages is None:
                 lost(f"{name} that are no list")
-                del attributes[name]
+            else:
+                listed[name] = messages
     names = " ".join(attributes)
     event_inputs, event_outputs = _from_events(attributes, events)
-    given = pick(attributes, _INPUTS)
-    for prefix in ("llm.input_messages", "gen_ai.prompt"):
-        given = numbered(attributes, prefix, names) if given is ABSENT else given
-    if given is ABSENT:
-        given = event_inputs if event_inputs else pick(attributes, _WHOLE_INPUTS)
-    made: Any = pick(attributes, ("gen_ai.output.messages", "gcp.vertex.agent.llm_response"))
-    for prefix in ("llm.output_messages", "gen_ai.completion"):
-        made = numbered(attributes, prefix, names) if made is ABSENT else made
-    if made is ABSENT:
-        made = _vercel_answer(attributes)
-    if made is ABSENT:
-        made = event_outputs if event_outputs else pick(attributes, _WHOLE_OUTPUTS)
-    span.inputs = None if given is ABSENT else messages_of(given, "user")
-    span.outputs = None if made is ABSENT else messages_of(made, "assistant")
+    span.inputs = next((listed[name] for name in _INPUT_LISTS if name in listed), None)
+    if span.inputs is None:
+        given = pick(attributes, _INPUTS)
+        for prefix in ("llm.input_messages", "gen_ai.prompt"):
+            given = numbered(attributes, prefix, names) if given is ABSENT else given
+        if given is ABSENT:
+            given = event_inputs if event_inputs else pick(attributes, _WHOLE_INPUTS)
+        span.inputs = None if given is ABSENT else messages_of(given, "user")
+    span.outputs = listed.get(_OUTPUT_LIST)
+    if span.outputs is None:
+        made: Any = pick(attributes, ("gcp.vertex.agent.llm_response",))
+        for prefix in ("llm.output_messages", "gen_ai.completion"):
+            made = numbered(attributes, prefix, names) if made is ABSENT else made
+        if made is ABSENT:
+            made = _vercel_answer(attributes)
+        if made is ABSENT:
+            made = event_outputs if event_outputs else pick(attributes, _WHOLE_OUTPUTS)
+        span.outputs = None if made is ABSENT else messages_of(made, "assistant")
     span.usage = usage_in(attributes)
     span.tools = tools_in(attributes, names)
 

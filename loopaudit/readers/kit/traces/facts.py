@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 from loopaudit.core.events import Usage
@@ -41,18 +42,78 @@ def numbered(attributes: Mapping[str, Any], prefix: str, names: str) -> Any:
     whole = from_text(attributes.get(prefix))
     if isinstance(whole, list):
         return whole
-    tree: dict[str, Any] = {}
     start = f"{prefix}."
-    for name in [name for name in attributes if name.startswith(start)]:
+    found = [name for name in attributes if name.startswith(start)]
+    if not found:
+        return ABSENT
+    tree = _plain_tree(attributes, prefix, found)
+    return _any_tree(attributes, start, found) if tree is None else tree
+
+
+def _plain_tree(attributes: Mapping[str, Any], prefix: str, found: Iterable[str]) -> Any:
+    """What :func:`_any_tree` makes, at a third of the time; ``None`` where an object stands in the way.
+
+    Most attributes stand in the same place as the one before: a place is found by the whole name in front of the last
+    dot.
+    """
+    places: dict[str, dict[str, Any]] = {prefix: {}}
+    for name in found:
+        above, _, last = name.rpartition(".")
+        place = places.get(above)
+        if place is None:
+            place = _new_place(attributes, places, above)
+            if place is None:
+                return None
+        value = attributes[name]
+        if type(value) is dict:
+            return None
+        place[last] = value
+    # A place is made after those it stands in, so that this ends with the outermost one.
+    whole: Any = None
+    for path, place in reversed(places.items()):
+        whole = [place[name] for name in sorted(place, key=int)] if all(map(str.isdecimal, place)) else place
+        if whole is not place and path != prefix:
+            above, _, last = path.rpartition(".")
+            places[above][last] = whole
+    return whole
+
+
+def _new_place(attributes: Mapping[str, Any], places: dict[str, dict[str, Any]], path: str) -> dict[str, Any] | None:
+    """Make an object in a tree, with those around it; ``None`` where an attribute has the name of one of them."""
+    if path.count(".") > MAX_STEPS:
+        return None
+    made: list[tuple[str, str]] = []
+    while path not in places:
+        if path in attributes:
+            return None
+        above, _, last = path.rpartition(".")
+        made.append((path, last))
+        path = above
+    place = places[path]
+    for path, last in reversed(made):
+        inner: dict[str, Any] = {}
+        places[path] = place[last] = inner
+        place = inner
+    return place
+
+
+def _any_tree(attributes: Mapping[str, Any], start: str, found: Iterable[str]) -> Any:
+    """The list, or the object, that some attributes write, whatever their names are."""
+    tree: dict[str, Any] = {}
+    for name in found:
         place = tree
         *steps, last = name[len(start) :].split(".")
-        for step in steps[:16]:
+        for step in steps[:MAX_STEPS]:
             inner = place.get(step)
             if not isinstance(inner, dict):
                 inner = place[step] = {}
             place = inner
         place[last] = attributes[name]
-    return _lists(tree) if tree else ABSENT
+    return _lists(tree)
+
+
+MAX_STEPS: Final = 16
+"""Objects that a numbered attribute may stand in; those around more are left out."""
 
 
 def _lists(tree: dict[str, Any]) -> Any:
@@ -100,20 +161,28 @@ def usage_in(attributes: Mapping[str, Any]) -> Usage | None:
     )
 
 
+def _declared(value: Any) -> Any:
+    """What declares tools, decoded. Nobody may change it: most model calls of a trace declare the same ones."""
+    return _decoded(value) if isinstance(value, str) else value
+
+
+_decoded = lru_cache(maxsize=16)(from_text)
+
+
 def tools_in(attributes: Mapping[str, Any], names: str) -> list[Any]:
     """Declarations of tools; ``names`` as :func:`numbered` takes them."""
     found: list[Any] = []
     for whole in ("gen_ai.tool.definitions", "ai.prompt.tools"):
         if whole in attributes:
-            found += map(from_text, items(from_text(attributes[whole])))
+            found += map(from_text, items(_declared(attributes[whole])))
     for entry in items(numbered(attributes, "llm.tools", names)):
         tool = mapping(mapping(entry).get("tool")) or mapping(entry)
-        found.append(from_text(tool.get("json_schema", tool.get("tool.json_schema"))))
+        found.append(_declared(tool.get("json_schema", tool.get("tool.json_schema"))))
     for entry in items(numbered(attributes, "llm.request.functions", names)):
         function = mapping(entry)
         found.append({**function, "parameters": from_text(function.get("parameters"))})
     if not found and "model_request_parameters" in attributes:
-        for tool in items(mapping(from_text(attributes["model_request_parameters"])).get("function_tools")):
+        for tool in items(mapping(_declared(attributes["model_request_parameters"])).get("function_tools")):
             schema = mapping(tool).get("parameters_json_schema")
             found.append({"name": mapping(tool).get("name"), "parameters": schema})
     return found

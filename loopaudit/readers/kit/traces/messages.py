@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal
 
+import orjson
 from msgspec import Struct, field
 
-from loopaudit.core.canonical import compact
+from loopaudit.core.canonical import compact, has_negative_zero
 from loopaudit.core.events import content_text
 from loopaudit.readers.kit.blocks import Answer, Asked, Content, content_of
 from loopaudit.readers.kit.chat.message import from_text, message_of
@@ -37,6 +38,9 @@ SPEAKERS: Final[dict[str, Speaker]] = {
 
 MAX_DEPTH: Final = 8
 """Containers around a message, at most."""
+
+MAX_HISTORIES: Final = 4
+"""Texts that are remembered: as many agents may work in turns."""
 
 _AROUND: Final = ("input", "inputs", "output", "outputs")
 """Members that may stand around the messages, alone or with one other."""
@@ -65,6 +69,81 @@ def messages_of(value: Any, speaker: Speaker) -> list[SpanMessage]:
     return found
 
 
+class Histories:
+    """Reads the messages that models are given, from JSON texts of which most are an earlier one with more behind.
+
+    A model is given the whole conversation in every call, so that a trace grows with the square of its calls. What
+    stood in an earlier text is not read again: the messages of several spans are the same objects.
+    """
+
+    __slots__ = ("_known",)
+
+    def __init__(self) -> None:
+        self._known: list[tuple[str, list[SpanMessage]]] = []
+        """Texts without their last bracket, and what is in them; newest last."""
+
+    def read(self, value: Any) -> list[SpanMessage] | None:
+        """What :func:`messages_of` gives of a list; ``None`` for what is none."""
+        if isinstance(value, str) and value.startswith("[") and value.endswith("]"):
+            found = self._of_text(value)
+            if found is not None:
+                return found
+        return messages_of_list(value, "user")
+
+    def _of_text(self, text: str) -> list[SpanMessage] | None:
+        known = self._known
+        place = next((n for n in reversed(range(len(known))) if text.startswith(known[n][0])), None)
+        if place is None:
+            found = _usual_messages(text)
+        else:
+            begun, before = known[place]
+            if len(text) == len(begun) + 1:
+                return before
+            # Where that list ended, this one must go on; what stands behind the comma is a list of its own.
+            added = _usual_messages("[" + text[len(begun) + 1 :]) if text[len(begun)] == "," else None
+            found = before + added if added else None
+        if not found:
+            return None
+        if place is not None or len(known) == MAX_HISTORIES:
+            del known[place or 0]
+        known.append((text[:-1], found))
+        return found
+
+
+def _usual_messages(text: str) -> list[SpanMessage] | None:
+    """The messages of a list, if all are usual ones, and the text is JSON that is read without tolerance."""
+    try:
+        data = text.encode()
+        entries = orjson.loads(data)
+    except ValueError:
+        return None
+    if has_negative_zero(data):
+        return None
+    found: list[SpanMessage] = []
+    for entry in entries:
+        message = _usual(entry, "user") if isinstance(entry, dict) else None
+        if message is None:
+            return None
+        found.append(message)
+    return found
+
+
+def messages_of_list(value: Any, speaker: Speaker) -> list[SpanMessage] | None:
+    """What :func:`messages_of` gives of a list, or of one that was written as JSON text; ``None`` for what is none."""
+    decoded = from_text(value)
+    return messages_of(decoded, speaker) if isinstance(decoded, list) else None
+
+
+def _usual(value: dict[str, Any], speaker: Speaker) -> SpanMessage | None:
+    """What most messages are, without the looks at what may stand around one."""
+    inner = value["message"] if len(value) == 1 and "message" in value else value
+    if isinstance(inner, dict) and _AROUND_MESSAGES.isdisjoint(inner):
+        role = inner.get("role")
+        if isinstance(role, str) and role in SPEAKERS:
+            return _message(inner, SPEAKERS[role], speaker)
+    return None
+
+
 def _walk(value: Any, speaker: Speaker, found: list[SpanMessage], depth: int) -> None:
     value = from_text(value)
     if value is None or value in ("", []):
@@ -83,11 +162,10 @@ def _several(value: list[Any], speaker: Speaker, found: list[SpanMessage], depth
     together: SpanMessage | None = None
     for entry in value:
         decoded = from_text(entry) if isinstance(entry, str) else entry
-        if isinstance(decoded, dict) and depth < MAX_DEPTH and _AROUND_MESSAGES.isdisjoint(decoded):
-            role = decoded.get("role")
-            if isinstance(role, str) and role in SPEAKERS:
-                # What most are, without the looks at what may stand around a message.
-                found.append(_message(decoded, SPEAKERS[role], speaker))
+        if isinstance(decoded, dict) and depth < MAX_DEPTH - 1:
+            usual = _usual(decoded, speaker)
+            if usual is not None:
+                found.append(usual)
                 together = None
                 continue
         if isinstance(decoded, dict) and is_part(decoded) and speaker_of(decoded) is None:
@@ -173,12 +251,13 @@ def _message(value: dict[str, Any], who: Speaker | None, speaker: Speaker) -> Sp
         one.speaker = "system"
         content.unknown.append(string(value.get("role")) or "no role")
         return one
+    written = value.get("content")
     if "parts" in value:
         body = from_text(value["parts"])
         if not isinstance(body, list):
             content.lost.append("a message whose parts are no list")
     else:
-        body = from_text(value.get("content")) if isinstance(value.get("content"), (list, dict)) else None
+        body = written if isinstance(written, (list, dict)) else None
         if "content" not in value and isinstance(value.get("contents"), list):
             body = [mapping(entry).get("message_content", entry) for entry in value["contents"]]
     if who == "tool" and "parts" not in value:
@@ -194,18 +273,17 @@ def _message(value: dict[str, Any], who: Speaker | None, speaker: Speaker) -> Sp
                 take_part(entry, content)
             else:
                 content.lost.append("a part that is no object")
-    elif isinstance(value.get("content"), str):
-        content.texts.append(value["content"])
-    elif value.get("content") is not None or _CALLS_BESIDE.isdisjoint(value):
+    elif isinstance(written, str):
+        content.texts.append(written)
+    elif written is not None or _CALLS_BESIDE.isdisjoint(value):
         content.lost.append("a message without content")
-    _listed_calls(value, content)
+    if not _CALLS_BESIDE.isdisjoint(value):
+        _listed_calls(value, content)
     return one
 
 
 def _listed_calls(value: dict[str, Any], content: Content) -> None:
-    """Calls that stand beside the content."""
-    if _CALLS_BESIDE.isdisjoint(value):
-        return
+    """Calls that stand beside the content, in one of :data:`_CALLS_BESIDE`."""
     beside = value.get("tool_calls") or mapping(value.get("additional_kwargs")).get("tool_calls")
     if beside is not None and not isinstance(from_text(beside), list):
         content.lost.append("calls that are no list")

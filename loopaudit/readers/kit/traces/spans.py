@@ -50,6 +50,7 @@ _NEWEST: Final = 7_258_118_400.0
 """Seconds since 1970 that a trace can be of: the years 2000 to 2199."""
 
 _UNITS: Final = (1e9, 1, 1e3, 1e6)
+_NUMBERS: Final = (int, float)
 
 
 def instant(value: Any) -> tuple[str | float | None, float | None]:
@@ -64,9 +65,9 @@ def instant(value: Any) -> tuple[str | float | None, float | None]:
             moment = seconds(text)
             return (text, moment) if moment is not None and _OLDEST <= moment <= _NEWEST else (None, None)
         value = int(value)
-    elif isinstance(value, list) and len(value) == 2 and all(type(part) in (int, float) for part in value):
+    elif isinstance(value, list) and len(value) == 2 and type(value[0]) in _NUMBERS and type(value[1]) in _NUMBERS:
         value = value[0] + value[1] / 1e9
-    if type(value) not in (int, float):
+    if type(value) not in _NUMBERS:
         return None, None
     for unit in _UNITS:
         moment = float(value / unit)

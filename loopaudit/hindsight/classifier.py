@@ -23,7 +23,7 @@ from loopaudit.hindsight.calls.requests import asks_to_go_on, is_guard_notice, u
 from loopaudit.hindsight.episodes.plans import Plans
 from loopaudit.hindsight.episodes.questions import Questions
 from loopaudit.hindsight.episodes.tracker import Tracker
-from loopaudit.hindsight.episodes.verdict import Stretch, StretchVerdict, due, verdict
+from loopaudit.hindsight.episodes.verdict import Stretch, StretchVerdict, due, kind_of, verdict
 from loopaudit.hindsight.words import RECHECK, CallClass
 
 MAX_EPISODES_KEPT: Final = 64
@@ -89,8 +89,8 @@ class Classifier:
     """
 
     __slots__ = (
-        "_due", "_found", "_keeps_plans", "_message", "_outcome", "_outcome_of", "history", "plans", "questions",
-        "tracker",
+        "_due", "_found", "_judged", "_keeps_plans", "_kind", "_message", "_outcome", "_state", "history", "plans",
+        "questions", "tracker",
     )  # fmt: skip
 
     def __init__(
@@ -111,9 +111,11 @@ class Classifier:
         self.questions = Questions()
         self._keeps_plans = plans is None
         self.plans = plans or Plans()
-        self._outcome_of: tuple[object, ...] = ()
+        self._judged: Stretch | None = None
+        """The stretch whose kind was asked for last, and its ``_state`` then."""
+        self._state: tuple[int, ...] = ()
+        self._kind = self._due = ""
         self._outcome: StretchVerdict | None = None
-        self._due = ""
         self._message = ""
         """How the last message in a person's place began."""
 
@@ -199,13 +201,14 @@ class Classifier:
     def stretch(self) -> OpenStretch | None:
         """The calls without news that go on; ``None`` where the last call brought something and nothing goes on."""
         stretch = self.tracker.open
-        rewritten = self.plans.rewritten
-        outcome = None if stretch is None else self._verdict(stretch)
-        if rewritten and (stretch is None or not self._due):
+        due = self.due
+        if due == PLAN_REWRITE:
+            rewritten = self.plans.rewritten
             times = len(rewritten)
             return OpenStretch(PLAN_REWRITE, rewritten, self.plans.origin, times, 0, (), times, PLAN_REWRITE)
         if stretch is None:
             return None
+        outcome = self._verdict(stretch)
         return OpenStretch(
             "" if outcome is None else outcome.kind,
             tuple(stretch.numbers),
@@ -214,8 +217,18 @@ class Classifier:
             stretch.gap,
             () if outcome is None else tuple(outcome.unit),
             0 if outcome is None else outcome.laps,
-            self._due,
+            due,
         )
+
+    @property
+    def due(self) -> str:
+        """What :attr:`stretch` says of a notice, at less cost."""
+        stretch = self.tracker.open
+        if stretch is not None:
+            self._judge(stretch)
+            if self._due:
+                return self._due
+        return PLAN_REWRITE if self.plans.rewritten else ""
 
     def expects(self, call: Call) -> int:
         """The earlier call whose result a call would get that has not run yet, or 0 if anything speaks for it.
@@ -238,13 +251,18 @@ class Classifier:
             return False
         return stretch.gap > 0 or any(member.category == "outage" for member in stretch.members.values())
 
+    def _judge(self, stretch: Stretch) -> None:
+        """See what the stretch would be called if the agent moved on now; once for each state of it."""
+        state = (stretch.strong, stretch.weak, stretch.novel, stretch.waited, stretch.gap)
+        if stretch is not self._judged or state != self._state:
+            self._judged, self._state, self._outcome = stretch, state, None
+            self._kind = kind_of(stretch, "moved_on")
+            self._due = due(stretch, self._kind)
+
     def _verdict(self, stretch: Stretch) -> StretchVerdict | None:
-        """What the stretch would be called if the agent moved on now; worked out once for each state of it."""
-        state = (id(stretch), stretch.strong, stretch.weak, stretch.novel, stretch.waited, stretch.gap)
-        if state != self._outcome_of:
-            self._outcome_of = state
-            self._outcome = outcome = verdict(stretch, "moved_on")
-            self._due = due(stretch, outcome)
+        """The verdict on a stretch that was judged just now."""
+        if self._kind and self._outcome is None:
+            self._outcome = verdict(stretch, "moved_on")
         return self._outcome
 
     # -- copies ----------------------------------------------------------------------------

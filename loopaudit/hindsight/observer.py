@@ -210,7 +210,7 @@ class Hindsight:
                 self._delegations.note(call, batch, history.turn, subject.arguments())
         if going_on:
             tracker.after_batch(batch)
-        if agent.watched and (going_on or rounds.plans.rewritten) and (stretch := agent.stretch) and stretch.due:
+        if agent.watched and (going_on or rounds.open) and agent.due:
             agent.watched = False
             followed = [handover.begin(batch, agent) for handover in self._handovers]
             agent.followed = [following for following in followed if not following.parted]

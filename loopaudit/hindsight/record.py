@@ -33,6 +33,13 @@ _WORDS: Final = [(int(found), found.word) for found in CLASSES]
 """Each class with its word, looked up once: properties of an enumeration take longer than to count."""
 
 
+_CLASSES: Final = {int(found): found for found in CallClass}
+"""The classes by their numbers, for the same reason."""
+
+_UNKNOWN: Final = bytes(flags | FAILURE_UNKNOWN for flags in range(256))
+"""Translates flags to those of a call of which nothing shows whether it failed."""
+
+
 class Lane:
     """The calls of one agent: their numbers in order, and where its turns begin."""
 
@@ -137,7 +144,7 @@ class Record:
 
     def class_of(self, number: int) -> CallClass:
         """The class of a call; unknown for a number that does not exist."""
-        return CallClass(self.classes[number - 1]) if 0 < number <= len(self.classes) else CallClass.UNKNOWN
+        return _CLASSES[self.classes[number - 1]] if 0 < number <= len(self.classes) else CallClass.UNKNOWN
 
     def failed(self, number: int) -> bool:
         """Whether a call failed."""
@@ -145,7 +152,7 @@ class Record:
 
     def mark_failures_unknown(self) -> None:
         """Record of all calls that nothing shows whether they failed."""
-        self.flags = bytearray(flags | FAILURE_UNKNOWN for flags in self.flags)
+        self.flags = self.flags.translate(_UNKNOWN)
 
     def failure_unknown(self, number: int) -> bool:
         """Whether nothing in the recording shows whether a call failed."""
@@ -212,7 +219,6 @@ class Record:
 
     def counts(self) -> dict[str, int]:
         """How many calls have each class, in the order of :data:`CLASSES`, without zeros."""
-        if not self.classes:
-            return {}
-        found = {word: self.classes.count(value) for value, word in _WORDS}
-        return {word: count for word, count in found.items() if count}
+        classes = self.classes
+        present = set(classes)
+        return {word: classes.count(value) for value, word in _WORDS if value in present}

@@ -38,13 +38,15 @@ from loopaudit.hindsight.calls.history import History
 from loopaudit.hindsight.calls.noise import begins_otherwise, first_difference, same_but_for_noise
 from loopaudit.hindsight.calls.outputs import differences, digest_of, equal, head_of, is_nothing
 from loopaudit.hindsight.calls.subject import Subject
-from loopaudit.hindsight.episodes import likeness, replies
+from loopaudit.hindsight.episodes import likeness, replies, verdict
 from loopaudit.hindsight.episodes.plans import is_plan_file
+from loopaudit.hindsight.episodes.verdict import NEED, Answer, Group, Member, Stretch
 from loopaudit.hindsight.observer import Hindsight
 from loopaudit.hindsight.shell import commands as shell_commands
 from loopaudit.hindsight.shell import parse
 from loopaudit.hindsight.shell.programs import CHECKING, LOOKING, MAY_CHANGE, RUNNERS, WRAPPERS
 from loopaudit.hindsight.shell.rules import RULES
+from loopaudit.hindsight.words import ENDINGS, RE_EDIT, RE_READ, REDUNDANT, CallClass
 from tests.hindsight.sessions import Session, judge
 
 words = st.sampled_from(
@@ -624,11 +626,14 @@ def test_results_that_plainly_differ_are_no_longer_ones(
 
 replies_and_messages = st.lists(
     st.sampled_from(["same words", "same words", "other words here", "else?", "", "@go on then", "@Result: 1", "!"]),
-    max_size=12,
+    max_size=24,
 )
 
 
 @given(replies_and_messages)
+@example(["else?", *["@a", "words", "@b", "else?"] * 30])
+@example(["words", *["@a", "@Result: 1", "words"] * 4, "other", "other", "other"])
+@example(["words", *["@Result: 1", "@a", "words"] * 4, "words", "words", "words", "words"])
 @example(["same words"] * 5)
 @example(["!", "else?", "@a", "else?", "@b", "else?", "@c", "else?"])
 @example(["a b", "a b", "@Result: 1", "c d", "!", "@Result: 2", "a b", "a b", "a b", "a b"])
@@ -646,6 +651,47 @@ def test_replies_are_the_same_loops_whenever_they_are_compared(steps: list[str])
                 into.append(watched.reply(Batch("", "", turn, [], text=step, line=turn), turn))
         into.append(watched.close("run_ended", "", ""))
     assert found[0] == found[1]
+
+
+few = st.integers(0, 3)
+members = st.builds(
+    Member,
+    st.just(0),
+    st.just("tool"),
+    st.just("{}"),
+    need=st.sampled_from(sorted(NEED)),
+    weak=few,
+    failing=st.integers(0, 1),
+    waits=few,
+    at_once=few,
+    moves=few,
+    rephrased=st.integers(0, 1),
+    category=st.sampled_from(["other", "outage", "invalid_args"]),
+    failing_change=st.booleans(),
+)
+counted = st.fixed_dictionaries(
+    dict.fromkeys(["weak", "asked", "novel", "moved", "gap", "waited", "redo", "returned"], few)
+)
+
+
+@given(
+    st.lists(members, min_size=1, max_size=4),
+    counted,
+    st.sampled_from([REDUNDANT, RE_EDIT, RE_READ]),
+    st.booleans(),
+    st.sampled_from([*ENDINGS]),
+)
+def test_one_repeat_is_never_a_loop_or_a_wait(
+    repeated: list[Member], counts: dict[str, int], found: CallClass, exact: bool, ended: str
+) -> None:
+    repeated[0].strong = 1
+    answer = Answer("tool", "x", times=1, exact=exact)
+    groups: dict[Group, Member] = {("call", place): member for place, member in enumerate(repeated)}
+    stretch = Stretch(1, groups, [answer], strong=1, kinds={found: 1})
+    for name, count in counts.items():
+        setattr(stretch, name, count)
+    assert verdict._kind_if_any(stretch, ended, *verdict._main(stretch)) == ""
+    assert verdict.kind_of(stretch, ended) == verdict.due(stretch, "") == ""
 
 
 noises = st.lists(

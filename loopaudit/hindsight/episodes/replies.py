@@ -43,17 +43,21 @@ MAX_NOTED: Final = 64
 class Replies:
     """One agent's replies since its last call.
 
-    Most are followed by a call before they could be a loop. Until there are enough of them they are
-    only noted, with what was written between them, and never compared.
+    Most are followed by a call before they could be a loop, or answer a person one by one. Until enough of them may
+    repeat another one they are only noted, with what was written between them, and never compared.
     """
 
-    __slots__ = ("_compared", "_noted", "_waiting")
+    __slots__ = ("_asked", "_compared", "_may_repeat", "_noted", "_waiting")
 
     def __init__(self) -> None:
         self._noted: list[tuple[Batch, Text, int] | str | None] = []
         """Replies with the turn in which they came, messages, and ``None`` where a guard of the harness spoke."""
         self._waiting = 0
         """How many of them are replies."""
+        self._may_repeat = 0
+        """How many of these count if they say what an earlier one said."""
+        self._asked = False
+        """Whether the last one is certainly followed by a person's message."""
         self._compared: _Compared | None = None
 
     @property
@@ -68,9 +72,11 @@ class Replies:
             return None
         if self._compared is not None:
             return self._compared.reply(batch, text, turn)
+        self._may_repeat += self._waiting > 0 and (not self._asked or _is_question(batch.text))
+        self._asked = False
         self._noted.append((batch, text, turn))
         self._waiting += 1
-        if self._waiting > NEED:
+        if self._may_repeat >= NEED or len(self._noted) > MAX_NOTED:
             self._compare()
         return None
 
@@ -84,14 +90,19 @@ class Replies:
                 compared.turn(noted)
             else:
                 compared.reply(*noted)  # too few to end an episode
+        self._forget()
+
+    def _forget(self) -> None:
         self._noted.clear()
-        self._waiting = 0
+        self._waiting = self._may_repeat = 0
+        self._asked = False
 
     def turn(self, message: str) -> None:
         """A message that is not the agent's, nor one that only says *go on*."""
         if self._compared is not None:
             self._compared.turn(message)
         elif self._waiting:
+            self._asked = _ANSWER.match(message) is None
             self._noted.append(message)
             if len(self._noted) > MAX_NOTED:
                 self._compare()
@@ -110,9 +121,13 @@ class Replies:
             self._compared = None
             return episode
         if self._waiting:
-            self._noted.clear()
-            self._waiting = 0
+            self._forget()
         return None
+
+
+def _is_question(reply: str) -> bool:
+    """Whether a reply with a word in it ends as a question does."""
+    return reply.rstrip()[-1:] in "?？"
 
 
 class _Compared:
@@ -152,8 +167,7 @@ class _Compared:
                 break
         else:
             return self._other(batch, text, asked=asked)
-        question = batch.text.rstrip()[-1:] in "?？" and bool(batch.text.strip())
-        if asked and not question and not self._enough():
+        if asked and not _is_question(batch.text) and not self._enough():
             return None
         if not self._strong and not self._questions:
             self._first_line, self._turn = batch.line, turn

@@ -32,30 +32,29 @@ class Rounds:
 
     def call(self, call: Call, found: CallClass, batch: Batch) -> None:
         """The next call with its class; the history still tells about it."""
+        plans = self.plans
         if self._replies.open:
             self._keep(self._replies.close("moved_on", self.session, self.agent))
-            self._note()
-        if self.plans.call(self._history, found, batch):
+            self.open = plans.open or self._compactions.open
+        if plans.call(self._history, found, batch):
             if self.open:
-                self._keep(self.plans.close("moved_on", self.session, self.agent))
-                self._keep(self._compactions.close("moved_on", self.session, self.agent))
+                self._close_work("moved_on")
                 self.open = False
-        elif self.plans.open:
-            self._note()
+        elif plans.open:
+            self.open = True
 
     def reply(self, batch: Batch) -> None:
         """The next response without calls."""
         if batch.text:
             self._keep(self._replies.reply(batch, self._history.turn))
-            self._note()
+            self.open = self.open or self._replies.open
 
     def turn(self, message: str) -> None:
         """A person wrote something new."""
         if self.open:
             self._replies.turn(message)
-            self._keep(self.plans.close("user_stepped_in", self.session, self.agent))
-            self._keep(self._compactions.close("user_stepped_in", self.session, self.agent))
-            self._note()
+            self._close_work("user_stepped_in")
+            self.open = self._replies.open
 
     def compacted(self, boundary: Boundary) -> None:
         """The context was compacted."""
@@ -73,8 +72,11 @@ class Rounds:
                 self._keep(watched.close(ended, self.session, self.agent))
             self.open = False
 
-    def _note(self) -> None:
-        self.open = self._replies.open or self.plans.open or self._compactions.open
+    def _close_work(self, ended: str) -> None:
+        """End what only work or a person ends."""
+        for watched in (self.plans, self._compactions):
+            if watched.open:
+                self._keep(watched.close(ended, self.session, self.agent))
 
     def _keep(self, episode: Episode | None) -> None:
         if episode is not None:

@@ -37,6 +37,7 @@ from loopaudit.hindsight.episodes.verdict import (
     Opening,
     Stretch,
     is_wait,
+    kind_of,
     need_of,
     verdict,
 )
@@ -140,8 +141,8 @@ class Tracker:
         stretch = self.open
         if stretch is None or self._suspended:
             return
-        outcome = verdict(stretch, "user_stepped_in") if stretch.strong and not stretch.gap else None
-        if outcome is None or outcome.kind == "waiting":
+        kind = kind_of(stretch, "user_stepped_in") if stretch.strong and not stretch.gap else ""
+        if kind in ("", "waiting"):
             self.close("user_stepped_in")
         else:
             self._suspended = True

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Final
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from loopaudit.core.text import one_line
 from loopaudit.hindsight.calls.failures import CURELESS, Category, category_of
@@ -159,7 +159,7 @@ class Opening(Struct, frozen=True):
     by: str
 
 
-class Stretch:
+class Stretch(Struct):
     """What is known of the stretch that is going on.
 
     ``strong`` and ``weak`` count repeats without and with an excuse, once per response;
@@ -170,45 +170,37 @@ class Stretch:
     whatever these asked. ``at_start`` and ``at_end`` are times as recorded: few stretches become an episode.
     """
 
-    __slots__ = (
-        "answered", "answers", "asked", "at_end", "at_start", "calls", "evidence",
-        "excused", "first", "first_weak", "gap", "guard", "kinds",
-        "last", "lead", "line", "members", "moved", "novel", "numbers", "offsets", "patient", "redo", "returned",
-        "sequence", "strong", "tokens", "turn", "waited", "weak",
-    )  # fmt: skip
-
-    def __init__(self, turn: int) -> None:
-        self.turn = turn
-        self.members: dict[Group, Member] = {}
-        self.answers: list[Answer] = []
-        self.sequence: list[int] = []
-        self.first = 0
-        self.first_weak = 0
-        self.lead: Opening | None = None
-        self.last = 0
-        self.line = 0
-        self.strong = 0
-        self.weak = 0
-        self.asked = 0
-        self.excused = 0
-        self.calls = 0
-        self.novel = 0
-        self.moved = 0
-        self.gap = 0
-        self.waited = 0
-        self.redo = 0
-        self.returned = 0
-        self.kinds: dict[CallClass, int] = {}
-        self.offsets: list[int] = []
-        self.numbers: list[int] = []
-        self.evidence = 0
-        self.tokens: int | None = None
-        self.at_start: str | float | None = None
-        self.at_end: str | float | None = None
-        self.answered = False
-        self.guard = False
-        self.patient = False
-        """Whether a person asked to keep looking."""
+    turn: int
+    members: dict[Group, Member] = field(default_factory=dict)
+    answers: list[Answer] = field(default_factory=list)
+    sequence: list[int] = field(default_factory=list)
+    first: int = 0
+    first_weak: int = 0
+    lead: Opening | None = None
+    last: int = 0
+    line: int = 0
+    strong: int = 0
+    weak: int = 0
+    asked: int = 0
+    excused: int = 0
+    calls: int = 0
+    novel: int = 0
+    moved: int = 0
+    gap: int = 0
+    waited: int = 0
+    redo: int = 0
+    returned: int = 0
+    kinds: dict[CallClass, int] = field(default_factory=dict)
+    offsets: list[int] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
+    evidence: int = 0
+    tokens: int | None = None
+    at_start: str | float | None = None
+    at_end: str | float | None = None
+    answered: bool = False
+    guard: bool = False
+    patient: bool = False
+    """Whether a person asked to keep looking."""
 
     def opening(self, call: int, member: int = 0, by: str = "") -> Opening:
         """What is noted as its beginning, with the number of that call."""
@@ -226,15 +218,23 @@ class StretchVerdict(msgspec.Struct):
 
 def verdict(s: Stretch, ended: str) -> StretchVerdict | None:
     """Whether a finished stretch is a loop or a wait worth telling, and which; else ``None``."""
-    if not s.strong:
-        return _known_laps(s)
-    members, top, main = _main(s)
-    kind = _kind_if_any(s, ended, members, top, main)
+    kind = kind_of(s, ended)
     if not kind:
         return None
+    if not s.strong:
+        laps, unit = _laps(s, list(s.members.values()))
+        return StretchVerdict(kind, laps, unit, s.first_weak)
+    _, top, main = _main(s)
     excused = [m for m in s.members.values() if not m.strong and m.weak > 1 and 3 * m.weak >= top.strong]
     laps, unit = _laps(s, main + excused)
     return StretchVerdict(kind, laps, unit, s.first)
+
+
+def kind_of(s: Stretch, ended: str) -> str:
+    """The kind of the :func:`verdict`; empty where there is none. Asked often, of stretches that are told seldom."""
+    if s.strong == 1:
+        return ""  # of nothing is one repeat enough
+    return _kind_if_any(s, ended, *_main(s)) if s.strong else _kind_of_laps(s)
 
 
 def _kind_if_any(s: Stretch, ended: str, members: list[Member], top: Member, main: list[Member]) -> str:
@@ -263,30 +263,30 @@ def _kind_if_any(s: Stretch, ended: str, members: list[Member], top: Member, mai
     return _kind(s, main) if loop else ""
 
 
-def due(s: Stretch, outcome: StretchVerdict | None) -> str:
+def due(s: Stretch, kind: str) -> str:
     """The kind of loop of which a notice may be given while a stretch goes on; empty while there is none.
 
-    ``outcome`` is the verdict on it if the agent moved on now. A loop is known a little before
+    ``kind`` is that of it if the agent moved on now. A loop is known a little before
     that: whoever makes several calls again, and one of them for the third time, with nothing new
     in between, goes round, however the round is ordered. Looks whose answers have moved by
     themselves before get the patience of an outage.
     """
     # Most answers cost no look at the members: this is asked again after each response while a stretch goes on.
-    if outcome is None:
+    if not kind:
         if s.strong < DENSE or s.novel or s.gap or s.weak:
             return ""
-    elif outcome.kind == "waiting":
+    elif kind == "waiting":
         return ""
-    elif outcome.kind == "stale_wait" or not 0 < s.strong < NEED["outage"]:
-        return outcome.kind
+    elif kind == "stale_wait" or not 0 < s.strong < NEED["outage"]:
+        return kind
     members, top, main = _main(s)
-    if outcome is None:
+    if not kind:
         needs = {m.need for m in members}
         if top.strong < 2 or any(m.waits for m in members) or needs.isdisjoint(_CERTAIN) or not needs <= _KNOWN:
             return ""
     if s.strong < NEED["outage"] and all(m.may_move and 2 * m.moves >= m.strong for m in main):
         return ""
-    return _kind(s, main) if outcome is None else outcome.kind
+    return kind or _kind(s, main)
 
 
 _CERTAIN: Final = frozenset({"call", "cureless", "failure", "edit", "receipt"})
@@ -326,15 +326,14 @@ def is_wait(s: Stretch, ended: str) -> bool:
     return budget is not None and top.strong <= budget
 
 
-def _known_laps(s: Stretch) -> StretchVerdict | None:
-    """A stretch of excused repeats only: a loop if whole laps come back with known results."""
+def _kind_of_laps(s: Stretch) -> str:
+    """The kind of a stretch of excused repeats only: a loop if whole laps come back with known results."""
+    if s.weak < 2 * LAPS or s.novel or s.asked or s.waited:
+        return ""
     members = list(s.members.values())
-    if s.weak < 2 * LAPS or s.novel or s.asked or s.waited or len(members) > 8 or min(m.weak for m in members) < LAPS:
-        return None
-    if all(m.waits for m in members):
-        return None
-    laps, unit = _laps(s, members)
-    return StretchVerdict(_kind(s, members), laps, unit, s.first_weak)
+    if len(members) > 8 or min(m.weak for m in members) < LAPS or all(m.waits for m in members):
+        return ""
+    return _kind(s, members)
 
 
 def _kind(s: Stretch, main: list[Member]) -> str:

@@ -147,8 +147,8 @@ class Steps:
 
     def _look(self, batch: Batch, watch: Classifier) -> list[Decision]:
         """What there is to say now that a response has run."""
-        loop = watch.stretch
-        if loop is None or not loop.due:
+        loop = watch.stretch if watch.due else None
+        if loop is None:
             self.turn()
             return []
         if loop.news or not batch.calls:

@@ -93,16 +93,30 @@ class Phrase:
         for word in self._ascii:  # a generator would cost as much again, and many words are looked for in every text
             if word in low:
                 return True
-        return bool(self._other) and not low.isascii() and any(word in low for word in self._other)
+        return bool(self._other) and self._holds_other(low)
+
+    def _holds_other(self, low: str) -> bool:
+        return not low.isascii() and any(word in low for word in self._other)
+
+    # The loop stands in each of these: a call would take longer than it does.
 
     def search(self, low: str) -> re.Match[str] | None:
         """As :meth:`re.Pattern.search`."""
-        return self.pattern.search(low) if self.may_match(low) else None
+        for word in self._ascii:
+            if word in low:
+                return self.pattern.search(low)
+        return self.pattern.search(low) if self._other and self._holds_other(low) else None
 
     def match(self, low: str) -> re.Match[str] | None:
         """As :meth:`re.Pattern.match`."""
-        return self.pattern.match(low) if self.may_match(low) else None
+        for word in self._ascii:
+            if word in low:
+                return self.pattern.match(low)
+        return self.pattern.match(low) if self._other and self._holds_other(low) else None
 
     def fullmatch(self, low: str) -> re.Match[str] | None:
         """As :meth:`re.Pattern.fullmatch`."""
-        return self.pattern.fullmatch(low) if self.may_match(low) else None
+        for word in self._ascii:
+            if word in low:
+                return self.pattern.fullmatch(low)
+        return self.pattern.fullmatch(low) if self._other and self._holds_other(low) else None

@@ -170,7 +170,7 @@ def test_words_are_those_of_one_pattern(text: str) -> None:
 refusing = st.sampled_from(
     [
         *wordings._REFUSALS,
-        *wordings._REFUSING_WORDS,
+        *wordings._REFUSING,
         *"error:|can't| not|could not|nothing |done|no |such|s|_|- | ".split("|"),
     ]
 )
@@ -182,6 +182,27 @@ refusing = st.sampled_from(
 def test_what_begins_with_a_refusal_matches_its_words(text: str) -> None:
     whole = re.compile(rf"\W*(?:(?:{'|'.join(wordings._REFUSALS)})\b|{wordings._REJECTS.pattern})")
     assert wordings._begins_with_rejection(text) is (whole.match(text) is not None)
+
+
+accepting = st.sampled_from(
+    [*wordings._DONE_WORDS, *wordings._ACCEPTING, *"a.py|lines|has been|was|ful|s|_|- | ".split("|")]
+)
+
+
+@given(st.lists(accepting, max_size=5).map("".join) | st.lists(accepting, max_size=6).map(" ".join))
+@example("- the file a.py has been updated")
+@example("(changes successfully applied)")
+def test_what_begins_with_a_success_matches_its_words(text: str) -> None:
+    whole = re.compile(
+        rf"\W*(?:(?:{'|'.join(wordings._DONE_WORDS)})\b|success|{wordings._ACCEPTS.pattern})", re.IGNORECASE
+    )
+    assert wordings._accepts(text) is (whole.match(text) is not None)
+
+
+@given(st.lists(st.sampled_from([" ", "run", ".", "_", "é", "(", "'a b'", '"c"', "x=", "\n"]), max_size=6).map("".join))
+def test_only_a_function_call_names_what_it_is_about_by_a_text(code: str) -> None:
+    match = failures._CODE.match(code)
+    assert failures._target({"code": code}, "python") == (None if match is None else match.group(1), None)
 
 
 nothings = st.sampled_from([*failures._EMPTY_WORDS, *"exıt|ſtatuſ|FAİLED|Boom|_|7|٣|1x| |-|: |é".split("|")])

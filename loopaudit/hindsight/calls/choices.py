@@ -8,9 +8,6 @@ from loopaudit.core import regex
 from loopaudit.hindsight.calls.noise import remove_all
 
 _WORD: Final = regex.lazy(r"\w+")
-_UNSPACED: Final = "\u3040"
-"""The first of the letters that are words of their own."""
-
 _WORD_OR_LETTER: Final = regex.lazy(r"[^\W\u3040-\u9fff]+|[\u3040-\u9fff]")
 """A word, or a single character of a script that is written without spaces."""
 
@@ -65,8 +62,8 @@ def _fits_any(option: str) -> bool:
 def words_of(text: str) -> list[str]:
     """The words of a text, in order; each letter of Chinese and Japanese is one."""
     # A class of so many letters takes a millisecond to compile.
-    spaced = text.isascii() or max(text) < _UNSPACED
-    return (_WORD if spaced else _WORD_OR_LETTER).findall(text)
+    unspaced = not text.isascii() and any("\u3040" <= letter <= "\u9fff" for letter in set(text))
+    return (_WORD_OR_LETTER if unspaced else _WORD).findall(text)
 
 
 LEAST_WORDS: Final = 3

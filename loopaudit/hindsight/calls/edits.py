@@ -13,6 +13,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from loopaudit.core import regex
 from loopaudit.hindsight.calls.ranges import PATCHES, PATH_NAMES, normal_path, patched_paths, path_of
 from loopaudit.hindsight.calls.wordings import is_evicted
 
@@ -29,6 +30,9 @@ _PAIRS: Final[Mapping[str, str]] = {
 }  # fmt: skip
 _CONTENTS: Final = ("content", "contents", "file_text", "text", "new_content", "code_edit", "data", "body")
 _LISTS: Final = ("edits", "changes", "replacements", "operations")
+
+_TAKEN: Final = regex.lazy(r"\n-(?!--)([^\n]*)")
+_ADDED: Final = regex.lazy(r"\n\+(?!\+\+)([^\n]*)")
 
 Move = Literal["new", "returned", "revert", "repeated"]
 """What an edit did: a new state, a return beyond the first, a first return, or nothing."""
@@ -99,9 +103,7 @@ def _patch(text: str) -> Edit | None:
 
 def _lines_of(text: str, sign: str) -> list[str]:
     """The lines of a patch that begin with one sign, without it; no heads (``---``, ``+++``)."""
-    # Split at the sign: most lines of a patch are context, and are not looked at one by one.
-    pieces = f"\n{text}".split(f"\n{sign}")[1:]
-    return [piece.partition("\n")[0] for piece in pieces if not piece.startswith(2 * sign)]
+    return (_TAKEN if sign == "-" else _ADDED).findall(f"\n{text}")
 
 
 def edited_paths(arguments: Any) -> list[str]:

@@ -433,13 +433,14 @@ _EXTENTS: Final = words(
     page_size pageSize per_page perPage radius context_lines
     """
 )
-_PAGE_OF_ADDRESS: Final = regex.lazy(
-    r"([?&](?:page|p|offset|start|skip|cursor|after|before|page_?token|next_?token|marker|pagenumber|page_?no)=)"
+_PAGE_OF_ADDRESS: Final = Phrase(
+    "page=|p=|offset=|start=|skip=|cursor=|after=|before=|token=|marker=|number=|no=",
+    r"(?i)([?&](?:page|p|offset|start|skip|cursor|after|before|page_?token|next_?token|marker|pagenumber|page_?no)=)"
     r"[^&\s'\"#]{1,400}",
-    re.IGNORECASE,
 )
 _PAGE_OF_COMMAND: Final = Phrase(
-    "-page|-offset|-skip|-cursor|-start|-after|-next-token|-marker",
+    "-page=|-page |-offset=|-offset |-skip=|-skip |-cursor=|-cursor |-start=|-start |-after=|-after |-token=|-token "
+    "|-marker=|-marker ",
     r"(\s--?(?:page|offset|skip|cursor|start|after|page-token|next-token|starting-token|marker)[= ])[^\s'\"|;&]{1,400}",
 )
 
@@ -457,7 +458,7 @@ def paged(arguments: Any, *, looks: bool = False) -> dict[str, Any] | None:
         return {name: value for name, value in arguments.items() if name not in left_out}
     for name, value in arguments.items():
         if isinstance(value, str) and "=" in value and ("?" in value or "&" in value) and len(value) <= MAX_PAGING:
-            without, times = _PAGE_OF_ADDRESS.subn(r"\1", value)
+            without, times = _without_page(value)
             if times:
                 return arguments | {name: without}
         elif isinstance(value, dict) and not _PAGES.isdisjoint(value):
@@ -469,12 +470,20 @@ def paged_command(command: str) -> str:
     """A command that asks for a page of a listing, without the place of the page; empty where it asks for none."""
     if len(command) > MAX_PAGING:
         return ""
-    # Looked for first: to put something else in the place of nothing takes three times as long.
-    if "=" in command and ("?" in command or "&" in command) and _PAGE_OF_ADDRESS.search(command) is not None:
-        return _PAGE_OF_ADDRESS.sub(r"\1", command)
+    if "=" in command and ("?" in command or "&" in command):
+        without, times = _without_page(command)
+        if times:
+            return without
     if " -" in command and _PAGE_OF_COMMAND.search(command) is not None:
         return _PAGE_OF_COMMAND.pattern.sub(r"\1", command)
     return ""
+
+
+def _without_page(text: str) -> tuple[str, int]:
+    """A text without the places of pages in its addresses, and how many there are."""
+    if not _PAGE_OF_ADDRESS.may_match(regex.folded(text)):
+        return text, 0
+    return _PAGE_OF_ADDRESS.pattern.subn(r"\1", text)
 
 
 MAX_PAGING: Final = 1000

@@ -247,12 +247,15 @@ class Erring:
 
 
 _DIGITS: Final = regex.lazy(r"\d+")
+_RAISING: Final = (
+    "sandbox|execution|runtime|script|kernel|interpreter|evaluation|tool|code|command|python|javascript|js|node|plugin"
+    "|server|worker|remote|internal"
+)
 _BEGINS: Final = (
     Phrase("error|exception", r"\W{0,4}[a-z_][\w.]{0,100}(?:error|exception)\b\s?[:(\[]"),
     Phrase(
-        " error| exception",
-        r"\W{0,4}(?:sandbox|execution|runtime|script|kernel|interpreter|evaluation|tool|code|command|python|javascript|js"
-        r"|node|plugin|server|worker|remote|internal) (?:error|exception)\b\s?[:(\[]",
+        "|".join(f"{name} {what}" for name in _RAISING.split("|") for what in ("error", "exception")),
+        rf"\W{{0,4}}(?:{_RAISING}) (?:error|exception)\b\s?[:(\[]",
     ),
     Phrase(
         "mcp error|error executing|error processing|error running|error calling|error invoking|error while|error with",

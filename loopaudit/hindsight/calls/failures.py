@@ -626,7 +626,8 @@ def _target(arguments: Any, tool: str) -> tuple[str | None, str | None]:
     if path is not None and "://" not in path:
         return path, None
     if path is None and isinstance(code := arguments.get("code", arguments.get("command")), str):
-        match = _CODE.match(code)
+        called = code.find("(")
+        match = _CODE.match(code) if called > 0 and (code[called - 1].isalnum() or code[called - 1] in "_.") else None
         if match is not None:
             return match.group(1), None
     if path is None and (

@@ -244,8 +244,7 @@ _TIME_SHAPE: Final = regex.lazy(r"\d\d[-/.:]\d\d")
 _LONG_NUMBER: Final = regex.lazy(r"\d{10}")
 _CLOCKS: Final = ("ts", "time", "epoch", "date", "now", "created", "served", "generated")
 _DIGIT: Final = regex.lazy(r"\d")
-_NUMBER_SHAPE: Final = regex.lazy(r"\d ?[numsh]")
-_NUMBER_SHAPE_ELSEWHERE: Final = regex.lazy(r"\d ?[nNuUmMsShH\u00b5\u03bc\u039c]")
+_NUMBER_SHAPE: Final = regex.lazy(r"\d ?[numsh\xb5]")
 _ID_SHAPE: Final = regex.lazy(r"\d(?:[a-z0-9_-]{4}|(?<=[a-z0-9_-]{5}))")
 """A digit with four more characters of an id on one side, as it has in each of eight and more."""
 
@@ -290,7 +289,7 @@ def _shaped(name: str, line: str, low: str) -> bool:
     if name == "pid":
         return _JOB_SHAPE.search(line) is not None
     if name == "duration":
-        return (_NUMBER_SHAPE.search(low) if line.isascii() else _NUMBER_SHAPE_ELSEWHERE.search(line)) is not None
+        return _NUMBER_SHAPE.search(low if line.isascii() else line.lower().replace("\u03bc", "\xb5")) is not None
     return False
 
 

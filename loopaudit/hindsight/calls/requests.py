@@ -128,7 +128,7 @@ _AUTOMATIC: Final = (
     Phrase("automat", r"\s*(?:(?:automated|automatic) (?:message|continuation|reminder|prompt)\b|<automatic[ >-])"),
     Phrase("<harness|<environment_details", r"\s*<(?:harness|environment_details)[ >-]"),
     Phrase(
-        "tool",
+        "no tool |you did not use a tool",
         r"\s*(?:no tool (?:calls? |use )?(?:was |were )?(?:found|detected|used|made)|\[error\] you did not use a tool)",
     ),
 )
@@ -166,9 +166,8 @@ MAX_GO_ON: Final = 160
 NOTICE: Final = 400
 """Characters of a message in which a guard speaks of repeats."""
 
-_NOTICE: Final = regex.lazy(
-    "\\s*(?:[\\[<(*#\u26a0\U0001f6d1]|(?:system|notice|warning|guard|harness|loop detect\\w{1,4})\\b ?[:!-])"
-)
+_SIGNS: Final = ("[", "<", "(", "*", "#", "\u26a0", "\U0001f6d1")
+_NOTICE: Final = regex.lazy(r"(?:system|notice|warning|guard|harness|loop detect\w{1,4})\b ?[:!-]")
 _OF_REPEATS: Final = Phrase(
     "loop|repe|stuck|identical|same",
     r"\bloop(?:s|ing)?\b|\brepeat(?:ed|ing|s|edly)?\b|\brepetiti\w{1,4}\b|\bstuck\b|\bidentical\b"
@@ -226,7 +225,10 @@ def is_guard_notice(message: str) -> bool:
     about a loop is a person.
     """
     low = message[:NOTICE].lower()
-    return _OF_REPEATS.search(low) is not None and _NOTICE.match(low) is not None
+    if _OF_REPEATS.search(low) is None:
+        return False
+    begins = low.lstrip()
+    return begins.startswith(_SIGNS) or _NOTICE.match(begins) is not None
 
 
 def runs_asked(request: str) -> int:

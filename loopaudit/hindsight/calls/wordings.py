@@ -37,18 +37,24 @@ ENVELOPE: Final = 16
 _NAMED: Final = Phrase("] result:", r"\[\w{1,60}(?: for '[^\n]{1,300}?')?\] result:\s*(?:<error_details>\s*)?")
 """What Cline and its kin put there: the name of the tool, and what it was asked about."""
 
-_ACCEPTS: Final = Caseless(
-    r"\W*(?:ok\b|success|done\b|the (?:file|document|record|lines?) \S{0,200} ?(?:has|have|was"
-    r"|were) (?:been )?\w+ed\b"
+_DONE_WORDS: Final = frozenset(
+    "ok done successfully updated applied wrote saved created edited replaced modified inserted".split()
+)
+"""Words with which a result begins that tells of a success, beside those that begin with ``success``."""
+
+_ACCEPTING: Final = frozenset("the file edit patch change changes".split())
+"""Words with which the next begin."""
+
+_ACCEPTS: Final = regex.lazy(
+    r"the (?:file|document|record|lines?) \S{0,200} ?(?:has|have|was|were) (?:been )?\w+ed\b"
     r"|(?:file|edit|patch|changes?) (?:was |were |has been |have been )?(?:successfully )?"
     r"(?:created|updated|written|applied|saved|edited|modified|replaced|added)\b"
-    r"|(?:successfully|updated|applied|wrote|saved|created|edited|replaced|modified|inserted)\b)",
 )
 _PLAINLY_ACCEPTS: Final = regex.lazy(
     rb'"(?:The file [!#-\[\]-~]{1,200} has been (?:updated|created|edited)\b|(?:File created|Updated) successfully\b'
     rb"|Success\. Updated\b)"
 )
-"""How the results of most edits begin as JSON bytes: :data:`_ACCEPTS` matches what they are decoded to."""
+"""How the results of most edits begin as JSON bytes: :func:`_accepts` what they are decoded to."""
 
 _REFUSALS: Final = frozenset(
     """
@@ -58,7 +64,10 @@ _REFUSALS: Final = frozenset(
 )
 """Words with which a result begins that refuses what was asked for."""
 
-_REFUSING_WORDS: Final = ("can", "could", "unable", "no", "the", "tool", "apply_patch", "patch", "edit", "hunk")
+_REFUSING: Final = (
+    "can't", "could not", "couldn't", "unable to", "nothing ", "no ", "the tool exec", "tool", "apply_patch", "patch",
+    "edit", "hunk",
+)  # fmt: skip
 """With what the next begin."""
 
 _REJECTS: Final = regex.lazy(
@@ -140,9 +149,9 @@ _ACCEPTS_ELSEWHERE: Final = regex.lazy(
 
 _TROUBLE: Final = Caseless(r"fail|error|exception|\bnot\b|n't\b|cannot|invalid|reject|refus|denied|missing")
 
+_MACHINE_SIGNS: Final = ("[", "<", "(", "{", "*", "#", ">", "=", "-", "\u26a0", "\U0001f6d1", "\U0001f501")
 _MACHINE: Final = regex.lazy(
-    "\\s*(?:[\\[<({*#>=\\-\u26a0\U0001f6d1\U0001f501]"
-    "|(?:system|notice|note|warning|reminder|important|guard|hint|tip|info|harness|loop)\\b[^\n]{0,30}?[:!-])",
+    r"(?:system|notice|note|warning|reminder|important|guard|hint|tip|info|harness|loop)\b[^\n]{0,30}?[:!-]"
 )
 _OF_REPEATS: Final = regex.lazy(
     r"\bloop|\brepeat|\brepetiti|\bstuck\b|\bidentical\b|\bsame\b|\bduplicat|\balready\b|\bin a row\b|\bconsecutive"
@@ -264,7 +273,7 @@ def rejects(text: str) -> bool:
 
 @lru_cache(maxsize=256)  # a tool that changes something acknowledges most of its calls in the same words
 def _rejects(head: str) -> bool:
-    if _ACCEPTS.match(head) is not None:  # what most begin like
+    if _accepts(regex.folded(head)):  # what most begin like
         return False
     low = head.lower()
     if "successful" in low[:120] and "unsuccessful" not in low and "not successful" not in low:
@@ -277,12 +286,23 @@ def _rejects(head: str) -> bool:
     )
 
 
-def _begins_with_rejection(low: str) -> bool:
+def _accepts(low: str) -> bool:
+    """Whether the head of a result, in lower case, begins like a success."""
     begin = _WORD.search(low)
     if begin is None:
         return False
     word = begin.group()
-    return word in _REFUSALS or (word.startswith(_REFUSING_WORDS) and _REJECTS.match(low, begin.start()) is not None)
+    if word in _DONE_WORDS or word.startswith("success"):
+        return True
+    return word in _ACCEPTING and _ACCEPTS.match(low, begin.start()) is not None
+
+
+def _begins_with_rejection(low: str) -> bool:
+    begin = _WORD.search(low)
+    if begin is None:
+        return False
+    at = begin.start()
+    return begin.group() in _REFUSALS or (low.startswith(_REFUSING, at) and _REJECTS.match(low, at) is not None)
 
 
 def plainly_accepts(source: str | bytes) -> bool:
@@ -309,7 +329,7 @@ _REFUSED: Final = (
     Phrase("approval", r"[^\n]{0,100}\brequires? (?:\w{1,20} )?approval\b"),
     Phrase("user |operator ", r"[^\n]{0,100}\b(?:user|operator) (?:has )?(?:denied|rejected|declined|refused)\b"),
 )
-_REFUSING: Final = ("reject", "denied", "declin", "refus", "block", "allow", "permit", "approv")
+_REFUSED_WORDS: Final = ("reject", "denied", "declin", "refus", "block", "allow", "permit", "approv")
 
 MAX_REFUSAL: Final = 400
 """Longest result in characters or bytes that may be a harness's refusal to run a command."""
@@ -320,7 +340,7 @@ def refuses_command(source: str | bytes) -> bool:
     if len(source) > MAX_REFUSAL:
         return False
     low = as_letters(source[:200]).lower()
-    for words in _REFUSING:
+    for words in _REFUSED_WORDS:
         if words in low:
             head = head_of(source).lower()
             return any(phrase.match(head) is not None for phrase in _REFUSED)
@@ -346,7 +366,8 @@ def is_notice(text: str) -> bool:
     low = regex.folded(text)
     if any(phrase.search(low) is not None for phrase in _ADDRESSES):
         return True
-    return _MACHINE.match(low) is not None and _OF_REPEATS.search(low) is not None
+    by_machine = low.startswith(_MACHINE_SIGNS) or _MACHINE.match(low) is not None
+    return by_machine and _OF_REPEATS.search(low) is not None
 
 
 def is_placeholder(text: str) -> bool:

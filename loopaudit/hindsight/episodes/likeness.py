@@ -24,18 +24,19 @@ SLACK: Final = 40
 _WORD: Final = regex.lazy(r"[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 """A word, or a single character of a script that is written without spaces."""
 
+_SPACED: Final = regex.lazy(r"\w+")
 
 _NOT_ASCII: Final = regex.lazy(r"[^\x00-\x7f]")
 
 
 def _is_letter(character: str) -> bool:
     """Whether a character that is no ASCII one is part of a word."""
-    return (
-        character.isalnum()
-        or "\u3040" <= character <= "\u30ff"
-        or "\u3400" <= character <= "\u9fff"
-        or "\uac00" <= character <= "\ud7af"
-    )
+    return character.isalnum() or _is_unspaced(character)
+
+
+def _is_unspaced(character: str) -> bool:
+    """Whether a character is of a script that is written without spaces."""
+    return "\u3040" <= character <= "\u30ff" or "\u3400" <= character <= "\u9fff" or "\uac00" <= character <= "\ud7af"
 
 
 _BLANKS: Final = {code: " " for code in range(128) if not (chr(code).isalnum() or chr(code) == "_")}
@@ -65,9 +66,13 @@ class Text:
             low = self.text[:MAX_TEXT].lower()
             # Of ASCII the same words are found by splitting, in a fraction of the time; and most of what else
             # English texts hold are dashes, quotes and pictures, which are part of no word.
-            if not low.isascii() and not any(map(_is_letter, set(_NOT_ASCII.findall(low)))):
-                low = low.encode("ascii", "replace").decode()
-            found = low.translate(_BLANKS).split() if low.isascii() else _WORD.findall(low)
+            others = () if low.isascii() else set(_NOT_ASCII.findall(low))
+            if not any(map(_is_letter, others)):
+                found = low.encode("ascii", "replace").decode().translate(_BLANKS).split()
+            elif not any(map(_is_unspaced, others)):
+                found = _SPACED.findall(low)  # the classes of the other take milliseconds to compile
+            else:
+                found = _WORD.findall(low)
             self._words = words = tuple(found)
         return words
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final, Literal
 
 from loopaudit.core import regex
@@ -95,6 +96,7 @@ _BY_COMMAND: Final[Mapping[str, Kind]] = {
 _EDITORS: Final = frozenset({"str_replace_editor", "str_replace_based_edit_tool", "file_editor", "edit", "fs_write"})
 
 
+@lru_cache(maxsize=512)  # asked of every call, and few tools have a part in a conversation
 def plain_name(name: str) -> str:
     """A tool's name in lower case, without the prefix of its server or extension."""
     lowered = name.lower()

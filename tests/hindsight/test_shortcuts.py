@@ -541,9 +541,58 @@ _NEVER = re.compile(r"(?!)")
 def test_words_in_a_row_are_read_as_one_by_one(command: str, before: str) -> None:
     command = before + command
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parse, "_easy", lambda _: None)
+        in_rows = parse.parse(command)
         patch.setattr(parse, "_WORDS", _NEVER)
         expected = parse.parse(command)
+    assert in_rows == expected
     assert parse.parse(command) == expected
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "ls", " ", " ", "  ", "\t", "-n", "'x y'", '"p q"', "'a\"b'", "''", "2>&1", " 2>&1 ", " 2>/dev/null",
+                "2", "2>/dev/null", "|", "&&", "||", ";", "\n", "&", "#", "<", ">", "/dev/null", "$x", '"$x"', "\\",
+                "'", "(", "-", "é", "\r", "\x1c", "\xa0",
+            ]
+        ),
+        max_size=10,
+    ).map("".join)
+)  # fmt: skip
+@example("a 2>&1-")
+@example("a 2>/dev/nullx; b")
+@example("a\x1cb")
+@example("a'b'\"c\"d|e")
+def test_what_is_easy_to_read_is_read_as_any_other(command: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parse, "_easy", lambda _: None)
+        expected = parse.parse(command)
+    assert parse.parse(command) == expected
+
+
+@given(
+    st.sampled_from(["", "", "cd /a/b && ", "cd a && ", "cd - && ", "cd a; "]),
+    st.sampled_from(
+        ["cat", "cat -n", "nl -ba", "nl", "sed -n '1,20p'", "sed -n '5,2p'", "sed -n '0,9p'", "sed -n 5p", "cat "]
+    ),
+    st.sampled_from(
+        [
+            "a", "t", "a.py", "'a b'", "'x/(y)/z'", "'[id]'", "'-x'", "-x", "5", "+5", "'+5'", "./q", "'a'", "'t'",
+            "/p", "'/q'", "a/../b", "'$x'", "'a\nb'", "a//b", "'t '", "'a/'",
+        ]
+    ),
+    st.sampled_from(["", "", " | sed -n '3,20p'", " | sed -n '9,2p'", " | sed -n '0,0p'", "|sed -n '1,2p'", " | head"]),
+)  # fmt: skip
+def test_lines_that_are_shown_the_common_way_are_those_of_any_other(
+    folder: str, program: str, file: str, cut: str
+) -> None:
+    command = f"{folder}{program} {file}{cut}"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shell_ranges, "_PLAIN_PART", _NEVER)
+        expected = shell_ranges.shell_range(command)
+    assert shell_ranges.shell_range(command) == expected
 
 
 @given(
@@ -601,6 +650,18 @@ commands_that_change = st.tuples(
         max_size=6,
     ).map("".join),
 ).map("".join)  # fmt: skip
+
+
+@given(st.text(alphabet="ba|\\OR ()", max_size=12))
+@example("b OR a|c")
+@example("b|a OR")
+def test_alternatives_behind_bars_are_put_in_order_as_all(pattern: str) -> None:
+    signs = alternatives._SPLIT.findall(pattern)
+    expected = pattern
+    if set(signs) == {"|"} and not set("()") & set(pattern):
+        expected = "|".join(sorted(alternatives._SPLIT.split(pattern)))
+    if set(signs) <= {"|"}:
+        assert alternatives.in_order(pattern) == expected
 
 
 @given(commands_that_change | commands_of_looks)

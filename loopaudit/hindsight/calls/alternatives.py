@@ -31,13 +31,17 @@ _DISCARDS: Final = frozenset({"", ".", "2>/dev/null", "2>&1", "2>", "/dev/null"}
 
 _QUOTES: Final = str.maketrans("'\"\\", "   ")
 
+_GROUPING: Final = frozenset("()[]{}")
+
 
 def in_order(pattern: str) -> str:
     """A pattern with its alternatives in alphabetical order; as it is where it groups them."""
     if len(pattern) > MAX_LOOKED_AT or not ("|" in pattern or " OR " in pattern):
         return pattern
-    if any(sign in pattern for sign in "()[]{}"):
+    if not _GROUPING.isdisjoint(pattern):
         return pattern  # a part of it may be what an alternative is of
+    if "\\|" not in pattern and "OR" not in pattern:
+        return "|".join(sorted(pattern.split("|")))
     signs = _SPLIT.findall(pattern)
     if len(set(signs)) != 1:
         return pattern  # in one spelling a bar divides, in the other it is a letter

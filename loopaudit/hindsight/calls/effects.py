@@ -524,8 +524,11 @@ def program_of(command: str) -> str:
     return f"{program} {match.group(2) or ''}" if program in _WITH_VERBS else program
 
 
+_UNQUOTED: Final = regex.lazy(r"[\w@%+=:,./-]+")
+
+
 def _quoted(word: str) -> str:
-    return word if re.fullmatch(r"[\w@%+=:,./-]+", word) else "'" + word.replace("'", "'\\''") + "'"
+    return word if _UNQUOTED.fullmatch(word) is not None else "'" + word.replace("'", "'\\''") + "'"
 
 
 def effect_of(name: str, arguments: Any, nature: Nature, kind: Kind) -> CommandEffect:
@@ -744,7 +747,7 @@ def takes_output(arguments: Any) -> bool:
     return isinstance(arguments, dict) and str(arguments.get("is_input", "")).lower() == "true"
 
 
-_LOG: Final = regex.lazy(r"&?>{1,2}\s*([^\s;&|<>()]{2,300})[^;&|\n]{0,200}(?:2>&1\s*)?(?<!&)&(?![&>\d])")
+_LOG: Final = regex.lazy(r">>?\s*([^\s;&|<>()]{2,300})[^;&|\n]{0,200}(?:2>&1\s*)?(?<!&)&(?![&>\d])")
 """A file that a command writes which ends with an ampersand."""
 
 

@@ -18,6 +18,12 @@ _MAY: Final = regex.lazy(
 
 _PLAIN_SED: Final = regex.lazy(r"sed -n ['\"]?(\d{1,9}),(\d{1,9})p['\"]? ([\w@%+=:,./-]+)")
 _PLAIN_CAT: Final = regex.lazy(r"cat ([\w@%+=:,./][\w@%+=:,./-]*)(?: 2>&1| 2>/dev/null)?")
+_PLAIN_PART: Final = regex.lazy(
+    r"(?:cd ([\w@%+=:,./-]+) && )?(?:(cat|cat -n|nl -ba)|sed -n '(\d{1,9}),(\d{1,9})p') "
+    r"(?!'?(?:[-+\d]|[at](?:'| |\Z)))(?:([\w@%+=:,./-]+)|'([^'*?\[{~$]+)')(?: \| sed -n '(\d{1,9}),(\d{1,9})p')?"
+)
+"""The commonest of all others: a folder, a path in quotes, or lines of what is numbered first."""
+
 _SED: Final = regex.lazy(r"(\d{1,9})(?:,(\+?\d{1,9}|\$))?p?(?:;(\d{1,9})q)?")
 _GLOB: Final = regex.lazy(r"[*?\[{~$]")
 _WHOLE: Final = frozenset({"cat", "nl", "bat", "less", "more"})
@@ -36,6 +42,8 @@ def shell_range(command: str) -> ReadRange | None:
         return ReadRange(normal_path(plain.group(3)), first, last) if last >= first else None
     if command.startswith("cat ") and (plain := _PLAIN_CAT.fullmatch(command)) is not None:
         return ReadRange(normal_path(plain.group(1)))
+    if (plain := _PLAIN_PART.fullmatch(command)) is not None and (plain[2] or not plain[7]):
+        return _plain_part(*plain.groups())
     parsed = parse(command)
     if parsed is None or parsed.nested or not parsed.pipelines:
         return None
@@ -58,6 +66,18 @@ def shell_range(command: str) -> ReadRange | None:
     path = shown.path if not folder or shown.path.startswith("/") else f"{folder}/{shown.path}"
     numbered = any(s.words[:1] == ["nl"] or s.words[:2] in _NUMBERING for s in line)
     return ReadRange(normal_path(path), shown.first, shown.last, numbered)
+
+
+def _plain_part(
+    folder: str | None, program: str | None, first: str | None, last: str | None, bare: str | None, quoted: str | None,
+    cut_first: str | None, cut_last: str | None,
+) -> ReadRange | None:  # fmt: skip
+    if program is not None:
+        first, last = cut_first, cut_last
+    low, high = (1, END) if first is None or last is None else (int(first), int(last))
+    path = bare or quoted or ""
+    path = path if folder is None or path.startswith("/") else f"{folder}/{path}"
+    return ReadRange(normal_path(path), low, high, program not in (None, "cat")) if high >= low else None
 
 
 def _source(simple: Simple) -> ReadRange | None:

@@ -52,6 +52,22 @@ _TOKEN: Final = regex.lazy(
 _WORDS: Final = regex.lazy(r"[ \t]*+(?:(?:[A-Za-z_./=,:@%+~^\[\]*?-][^\s'\"\\`$&|;<>()]*+|\d++)[ \t]++)++")
 """Whole words in a row as ``word`` and ``plain`` tell them, each with blanks behind it: most of most commands."""
 
+_LETTERS: Final = r"[!%*+,./0-9:=?@A-Z\[\]^_a-z{}~-]"
+"""What words are written with, spelled out: a class is looked through much faster without ``\\w`` and ``\\s``."""
+
+_PIECE: Final = regex.lazy(
+    r"2>&1(?![\w-])|2>/dev/null(?![^ \t\n;|])|\|\|?|&&|[;\n]"
+    rf"|{_LETTERS}++(?!['\"])|(?:{_LETTERS}++|'[^']*+'|\"[^\"\\`$]*+\")++|[^ \t]"
+)
+"""A whole word, an operator or a redirection of an easy command; of any other command also what is neither."""
+
+_PART: Final = regex.lazy(r"'([^']*+)'|\"([^\"]*+)\"|([^'\"]++)")
+_BETWEEN: Final = frozenset({"|", "||", "&&", ";", "\n"})
+_ODD: Final = frozenset("'\"\\`$&<>()#\r\f\v") | {chr(code) for code in (*range(9), *range(14, 32), 127)}
+
+MAX_EASY: Final = 1024
+"""Longest command in characters that is looked at for being easy to read."""
+
 _ESCAPED: Final = regex.lazy(r"\\([\"\\$`\n])")
 _INNER: Final = regex.lazy(r"\$\((?!\()|`")
 
@@ -89,12 +105,50 @@ def parse(command: str) -> Parsed | None:
     """Read a command line, or return ``None`` where it is not plain enough. Never raises."""
     if len(command) > MAX_COMMAND:
         return None
+    if len(command) <= MAX_EASY and command.isascii() and "<<" not in command and (easy := _easy(command)) is not None:
+        return easy
     result = Parsed([], [])
     try:
         _Reader(command, result, 0).run(result.pipelines)
     except _UnreadableError:
         return None
     return result
+
+
+def _easy(command: str) -> Parsed | None:
+    """The same for a command of words and the commonest operators, without expansions; ``None`` for any other.
+
+    Most commands are so; read piece by piece they take a third of the time.
+    """
+    pipelines: list[list[Simple]] = []
+    pipeline: list[Simple] = []
+    simple = Simple([], [])
+    for piece in _PIECE.findall(command):
+        if piece in _BETWEEN:
+            if simple.words or simple.outputs:
+                pipeline.append(simple)
+                simple = Simple([], [])
+            if piece != "|" and pipeline:
+                pipelines.append(pipeline)
+                pipeline = []
+        elif piece in _ODD:
+            return None
+        elif piece == "2>/dev/null":
+            simple.outputs.append("/dev/null")
+        elif piece != "2>&1":
+            simple.words.append(_unquoted(piece) if "'" in piece or '"' in piece else piece)
+    if simple.words or simple.outputs:
+        pipeline.append(simple)
+    if pipeline:
+        pipelines.append(pipeline)
+    return Parsed(pipelines, [])
+
+
+def _unquoted(word: str) -> str:
+    """A word without the quotes in it, which hold no expansions."""
+    if word[0] == word[-1] and word.count(word[0]) == 2 and word[0] in "'\"":
+        return word[1:-1]
+    return "".join(single or double or plain for single, double, plain in _PART.findall(word))
 
 
 class _Reader:

@@ -36,7 +36,7 @@ Source
 from __future__ import annotations
 
 import re
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterable
 from typing import Annotated, Any, Final
 
@@ -68,7 +68,7 @@ class BrowserUseGuard(Guard):
     def __init__(self, params: BrowserUseParams, context: Context) -> None:
         self._params = params
         self._window: deque[bytes] = deque()
-        self._counts: Counter[bytes] = Counter()
+        self._counts: dict[bytes, int] = {}
 
     def judge(self, batch: Batch) -> Iterable[Decision]:
         if not batch.calls:
@@ -76,7 +76,9 @@ class BrowserUseGuard(Guard):
         for call in batch.calls:
             if call.name not in EXEMPT:
                 self._record(action_key(call))
-        most = max(self._counts.values(), default=0)
+        counts = self._counts
+        # Where no action comes twice, none has to be looked for.
+        most = max(counts.values(), default=0) if len(counts) < len(self._window) else min(len(counts), 1)
         if most < self._params.nudge_at:
             return NOTHING
         tool = batch.calls[-1].name
@@ -84,7 +86,7 @@ class BrowserUseGuard(Guard):
 
     def _record(self, action: bytes) -> None:
         self._window.append(action)
-        self._counts[action] += 1
+        self._counts[action] = self._counts.get(action, 0) + 1
         if len(self._window) > self._params.loop_detection_window:
             gone = self._window.popleft()
             self._counts[gone] -= 1

@@ -44,7 +44,7 @@ Source
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterable
 from typing import Annotated, Any, Final
 
@@ -85,7 +85,7 @@ class DeerFlowGuard(Guard):
         self._warned: set[tuple[bytes, ...]] = set()
         self._names: deque[str] = deque()
         self._reach = max(params.window_size, params.tool_freq_hard_limit)
-        self._used: Counter[str] = Counter()
+        self._used: dict[str, int] = {}
         self._warned_names: set[str] = set()
 
     def judge(self, batch: Batch) -> Iterable[Decision]:
@@ -111,7 +111,7 @@ class DeerFlowGuard(Guard):
             if not name:
                 continue
             self._names.append(name)
-            self._used[name] += 1
+            self._used[name] = self._used.get(name, 0) + 1
             while len(self._names) > self._reach:
                 gone = self._names.popleft()
                 self._used[gone] -= 1

@@ -44,6 +44,7 @@ Source
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Annotated, Final
 
 from loopaudit.core.bounded import Tally
@@ -84,6 +85,12 @@ class GsdPiParams(Params):
     exempt_tools: Annotated[str, param("further tools without such a limit, separated by commas")] = ""
 
 
+@lru_cache(maxsize=16)
+def _free(exempt: str) -> frozenset[str]:
+    """The tools that may be called at will; the same for each agent of each transcript."""
+    return FREE | frozenset(filter(None, (name.strip() for name in exempt.split(","))))
+
+
 class GsdPiGuard(Guard):
     """The row of equal calls, and the calls of each tool since the last change."""
 
@@ -91,7 +98,7 @@ class GsdPiGuard(Guard):
         self._params = params
         self._tool = context.tool
         self._enforced = context.enforced
-        self._free = FREE | frozenset(filter(None, (name.strip() for name in params.exempt_tools.split(","))))
+        self._free = _free(params.exempt_tools)
         self._row: Streak[bytes] = Streak()
         self._uses: Tally[str] = Tally()
 
@@ -132,9 +139,10 @@ class GsdPiGuard(Guard):
 
 def without_server(name: str) -> str:
     """A tool's name without the prefix of its MCP server."""
-    prefix, _, rest = name.partition("__")
-    server, found, tool = rest.partition("__")
-    return tool if prefix == "mcp" and server and found and tool else name
+    if not name.startswith("mcp__"):
+        return name
+    server, _, tool = name[5:].partition("__")
+    return tool if server and tool else name
 
 
 def _block(rule: str, count: int, call: Call, position: int) -> Decision:

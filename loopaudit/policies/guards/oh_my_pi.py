@@ -38,6 +38,7 @@ Source
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Annotated, Any, Final
 
 from loopaudit.core.events import TEXT, Batch, Call
@@ -59,12 +60,18 @@ class OhMyPiParams(Params):
     exempt_tools: Annotated[str, param("tools that may be called again and again, separated by commas")] = "hub"
 
 
+@lru_cache(maxsize=16)
+def _names(listed: str) -> frozenset[str]:
+    """The names in a list with commas; the same for each agent of each transcript."""
+    return frozenset(filter(None, (name.strip() for name in listed.split(","))))
+
+
 class OhMyPiGuard(Guard):
     """The run of responses with the same calls."""
 
     def __init__(self, params: OhMyPiParams, context: Context) -> None:
         self._threshold = params.threshold
-        self._exempt = frozenset(filter(None, (name.strip() for name in params.exempt_tools.split(","))))
+        self._exempt = _names(params.exempt_tools)
         self._run: Streak[bytes | tuple[bytes, ...]] = Streak()
 
     def judge(self, batch: Batch) -> Iterable[Decision]:

@@ -58,7 +58,7 @@ from loopaudit.core.events import Batch, Call, Result, Turn
 from loopaudit.core.findings import Action, Decision
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.kit.arguments import py_dump_key
-from loopaudit.policies.kit.cycles import Cycles, Streak
+from loopaudit.policies.kit.cycles import Cycles
 from loopaudit.policies.kit.results import result_text
 
 OnLoop = Literal["nudge", "error"]
@@ -85,20 +85,24 @@ class PydanticAiHarnessGuard(Guard):
         self._enforced = context.enforced
         self._calls: deque[bytes] = deque(maxlen=params.window)
         self._pairs: Cycles[bytes] = Cycles(2, 2 * params.alternation_cycles)
-        self._results: Streak[tuple[bytes, str | tuple[int, int]]] = Streak()
-        self._words: Streak[str] = Streak()
+        self._answers = 0
+        """Equal calls in a row with equal results, the newest of which follow."""
+        self._key = b""
+        self._result: Result | None = None
+        self._replies = 0
+        """Equal responses without calls in a row; the newest of them that was not blank follows."""
+        self._reply = ""
 
     def turn(self, turn: Turn) -> None:
         self._calls.clear()
         self._pairs.clear()
-        self._results.clear()
-        self._words.clear()
+        self._answers = self._replies = 0
 
     def judge(self, batch: Batch) -> Iterable[Decision]:
         calls = batch.calls
         if not calls:
             return self._spoken(batch.text)
-        self._words.clear()
+        self._replies = 0
         found = self._asked(calls)
         if found is not None and found.action == Action.STOP and self._enforced:
             found.skipped = len(calls)
@@ -131,23 +135,32 @@ class PydanticAiHarnessGuard(Guard):
         return None
 
     def _answered(self, call: Call, result: Result, position: int) -> Decision | None:
-        count = self._results.push((py_dump_key(call), result_text(result)))
+        key, before = py_dump_key(call), self._result
+        # Results are compared after equal calls only, so that most need not be decoded.
+        equal = self._answers and key == self._key and before is not None and result_text(before) == result_text(result)
+        self._answers = count = self._answers + 1 if equal else 1
+        self._key, self._result = key, result
         if count < self._params.error_cycle_threshold:
             return None
-        self._results.clear()
+        self._answers = 0
         return self._loop("error_cycle", count, call.name, position)
 
     def _spoken(self, text: str) -> Iterable[Decision]:
-        size = self._params.monologue_prefix_chars
-        most = size // 2 + 1  # words that reach as far with the blanks between them, whatever follows
-        words = " ".join(text.split(None, most)[:most]).lower()[:size]
-        if not words:
+        if not text or text.isspace():
             return NOTHING
-        count = self._words.push(words)
+        equal = self._replies and self._compared(text) == self._compared(self._reply)
+        self._replies = count = self._replies + 1 if equal else 1
+        self._reply = text
         if count < self._params.monologue_threshold:
             return NOTHING
-        self._words.clear()
+        self._replies = 0
         return (self._loop("monologue", count, ""),)
+
+    def _compared(self, text: str) -> str:
+        """The beginning of a text, in lower case and with one blank between its words."""
+        size = self._params.monologue_prefix_chars
+        most = size // 2 + 1  # words that reach as far with the blanks between them, whatever follows
+        return " ".join(text.split(None, most)[:most]).lower()[:size]
 
     def _loop(self, rule: str, count: int, tool: str, position: int = -1) -> Decision:
         action, word = (Action.STOP, "error") if self._ends else (Action.NUDGE, "nudge")

@@ -138,6 +138,8 @@ class ZagensGuard(Guard):
 
     def judge(self, batch: Batch) -> Iterable[Decision]:
         calls = batch.calls
+        if not calls:
+            return NOTHING
         attempt = self._attempts.add
         if len(calls) == 1:
             call = calls[0]
@@ -147,8 +149,6 @@ class ZagensGuard(Guard):
                 self._succeeded(call)
                 return NOTHING
             attempts = [count]
-        elif not calls:
-            return NOTHING
         else:
             attempts = [attempt(call.key if call.is_json else _without(call)) for call in calls]
         decisions: list[Decision] = []

@@ -86,6 +86,8 @@ PLAIN: Final = True
 def js_sorted_key(call: Call) -> bytes:
     """Name and arguments as JavaScript guards compare them that sort the keys."""
     found = call.identities
+    if found is PLAIN:
+        return call.key
     if found is None:
         found = identities(call)
     return found.js_sorted if isinstance(found, Identities) else call.key
@@ -130,6 +132,8 @@ def _as_text(value: Any) -> str:
 def py_dump_key(call: Call) -> bytes:
     """Name and arguments as ``json.dumps(..., sort_keys=True)`` distinguishes them."""
     found = call.identities
+    if found is PLAIN:
+        return call.key
     if found is None:
         found = identities(call)
     return found.py_dump if isinstance(found, Identities) else call.key
@@ -146,6 +150,8 @@ def py_dump_value_key(name: str, value: Any) -> bytes:
 def go_key(call: Call) -> bytes:
     """Name and arguments as Go guards compare them that parse and write the arguments."""
     found = call.identities
+    if found is PLAIN:
+        return call.key
     if found is None:
         found = identities(call)
     return found.go if isinstance(found, Identities) else call.key
@@ -154,6 +160,8 @@ def go_key(call: Call) -> bytes:
 def py_equal_key(call: Call) -> bytes:
     """Name and arguments as Python's ``==`` distinguishes the parsed values."""
     found = call.identities
+    if found is PLAIN:
+        return call.key
     if found is None:
         found = identities(call)
     if not isinstance(found, Identities):

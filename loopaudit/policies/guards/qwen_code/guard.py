@@ -114,7 +114,7 @@ class QwenCodeGuard(Guard):
         self._tool = context.tool
         self._enforced = context.enforced
         self._heuristics = not params.skip_loop_detection
-        self._chanting = QwenChanting()
+        self._chanting = QwenChanting() if self._heuristics else None
         self._results: Outcomes[bytes] = Outcomes()
         self._made: Tally[bytes] = Tally()
         self._run: Streak[bytes] = Streak()
@@ -135,19 +135,20 @@ class QwenCodeGuard(Guard):
         self._only_reads = True
 
     def turn(self, turn: Turn) -> None:
-        self._chanting.clear()
         self._results.clear()
         self._made.clear()
         self._run.clear()
-        self._names.clear()
-        self._cycles.clear()
-        self._reads.clear()
+        if self._chanting is not None:
+            self._chanting.clear()
+            self._names.clear()
+            self._cycles.clear()
+            self._reads.clear()
         self._begin()
 
     def judge(self, batch: Batch) -> Iterable[Decision]:
         calls = batch.calls
         decisions: list[Decision] = []
-        if self._heuristics and batch.text and self._chanting.feed(batch.text):
+        if self._chanting is not None and batch.text and self._chanting.feed(batch.text):
             decisions.append(self._halt(TEXT, -1, "", len(calls)))
             if self._enforced:
                 return decisions
@@ -208,7 +209,8 @@ class QwenCodeGuard(Guard):
 
     def _suspect(self, call: Call, tool: str, key: bytes) -> str | None:
         """The last of the heuristics that fires."""
-        self._chanting.clear()
+        if self._chanting is not None:
+            self._chanting.clear()
         rule = None
         if tool != STATEFUL and (self._made.get(key) or 0) >= DUPLICATE_LIMIT:
             rule = DUPLICATE

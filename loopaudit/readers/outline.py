@@ -34,6 +34,8 @@ def outline(value: Any, depth: int = 0) -> Any:
         return {key: outline(member, depth + 1) for key, member in value.items()}
     if not isinstance(value, list):
         return value
+    if len(value) == 1:
+        return [outline(value[0], depth + 1)]  # of what is small, this is a copy: no size is needed
     kept: list[Any] = []
     left = ROOM
     for entry in value:

@@ -26,10 +26,44 @@ class TextCall(NamedTuple):
 
 
 _THINK: Final = regex.lazy(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
-_FUNCTION: Final = regex.lazy(r"<function=([^>\n]{1,200})>(.*?)(?:</function>|\Z)", re.DOTALL)
-_PARAMETER: Final = regex.lazy(r"<parameter=([^>\n]{1,200})>(.*?)(?:</parameter>|(?=<parameter=)|\Z)", re.DOTALL)
-_INVOKE: Final = regex.lazy(r'<invoke\s+name="([^">\n]{1,200})"\s*>(.*?)(?:</invoke>|\Z)', re.DOTALL)
-_NAMED: Final = regex.lazy(r'<parameter\s+name="([^">\n]{1,200})"[^>]{0,80}>(.*?)(?:</parameter>|\Z)', re.DOTALL)
+
+
+class Element(NamedTuple):
+    """How an element with a name begins and ends; it also ends in front of ``following``, or where the text does."""
+
+    opening: re.Pattern[str]
+    closing: str
+    following: str | None = None
+
+    def found_in(self, text: str) -> Iterator[tuple[str, int, int, int, int]]:
+        """Of each element the name, where it begins and ends, and where its content does."""
+        # The ends are looked for as plain text, a tenth of the time that a lazy pattern takes. One that is found far
+        # behind is kept for the elements before it: looking again from each of them would take quadratic time.
+        at = 0
+        close = follows = -1
+        while match := self.opening.search(text, at):
+            begin = match.end()
+            if close < begin:
+                close = _place(text, self.closing, begin)
+            end, at = close, min(close + len(self.closing), len(text))
+            if self.following is not None:
+                if follows < begin:
+                    follows = _place(text, self.following, begin)
+                if follows < close:
+                    end = at = follows
+            yield match[1].strip(), match.start(), begin, end, at
+
+
+def _place(text: str, wanted: str, at: int) -> int:
+    """Where a text stands next; the end where it does not."""
+    found = text.find(wanted, at)
+    return found if found >= 0 else len(text)
+
+
+_FUNCTION: Final = Element(regex.lazy(r"<function=([^>\n]{1,200})>"), "</function>")
+_PARAMETER: Final = Element(regex.lazy(r"<parameter=([^>\n]{1,200})>"), "</parameter>", "<parameter=")
+_INVOKE: Final = Element(regex.lazy(r'<invoke\s+name="([^">\n]{1,200})"\s*>'), "</invoke>")
+_NAMED: Final = Element(regex.lazy(r'<parameter\s+name="([^">\n]{1,200})"[^>]{0,80}>'), "</parameter>")
 _EXECUTE: Final = regex.lazy(r"<(execute(?:_bash|_ipython|_browse)?)>(.*?)(?:</\1>|\Z)", re.DOTALL)
 _JSON: Final = regex.lazy(r"<tool_call>(.*?)(?:</tool_call>|\Z)", re.DOTALL)
 _NAME: Final = regex.lazy(r"""["']name["']\s*:\s*["']([^"'\n]{1,200})["']""")
@@ -55,12 +89,18 @@ def element_calls(text: str) -> tuple[str, list[TextCall]]:
     return text.strip(), []
 
 
-def _elements(text: str, element: re.Pattern[str], parameter: re.Pattern[str]) -> tuple[str, list[TextCall]]:
+def _elements(text: str, element: Element, parameter: Element) -> tuple[str, list[TextCall]]:
     calls = []
-    for match in element.finditer(text):
-        arguments = {inner[1].strip(): _trimmed(inner[2]) for inner in parameter.finditer(match[2])}
-        calls.append(TextCall(match[1].strip(), arguments))
-    return _WRAPPER.sub("", element.sub("", text)).strip(), calls
+    prose = []
+    rest = 0
+    for name, start, begin, end, behind in element.found_in(text):
+        inner = text[begin:end]
+        arguments = {key: _trimmed(inner[first:last]) for key, _, first, last, _ in parameter.found_in(inner)}
+        calls.append(TextCall(name, arguments))
+        prose.append(text[rest:start])
+        rest = behind
+    prose.append(text[rest:])
+    return _WRAPPER.sub("", "".join(prose)).strip(), calls
 
 
 def _trimmed(value: str) -> str:

@@ -141,7 +141,8 @@ class Hindsight:
         tracker = Tracker(history, event.session, event.agent, self._found, self._record.wait)
         rounds = Rounds(history, event.session, event.agent, self._rounds)
         agent = self._agents[event.agent] = _Agent(history, tracker, rounds, self._record.lane(event.agent))
-        agent.watched = any(event.agent not in handover.followed for handover in self._handovers)
+        # All guards begin to follow an agent with the same response.
+        agent.watched = bool(self._handovers) and event.agent not in self._handovers[0].followed
         return agent
 
     def _make_room(self) -> None:
@@ -289,13 +290,21 @@ class HindsightResult:
         self._record = record
         self.episodes = [episode for episode, _ in found]
         self._fixes = {by: place for place, (_, by) in enumerate(found) if by}
-        self._grader = Grader(record, self.episodes, {by: self.episodes[at] for by, at in self._fixes.items()})
+        self._made: Grader | None = None
 
     @classmethod
     def of(cls, data: CallRecord, episodes: Sequence[Episode]) -> HindsightResult:
         """What hindsight knew when it made the data. ``episodes`` are those of the transcript, in order."""
         ended = {place: call for call, place in data.fixes.items()}
         return cls(Record.unpack(data), [(episode, ended.get(place, 0)) for place, episode in enumerate(episodes)])
+
+    @property
+    def _grader(self) -> Grader:
+        """Made when the first firing is graded; on most conversations there is none."""
+        if self._made is None:
+            fixes = {by: self.episodes[place] for by, place in self._fixes.items()}
+            self._made = Grader(self._record, self.episodes, fixes)
+        return self._made
 
     @property
     def counts(self) -> dict[str, int]:

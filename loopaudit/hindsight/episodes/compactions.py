@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from msgspec import Struct
+
 from loopaudit.core.events import Boundary, seconds
 from loopaudit.core.findings import Episode
 
@@ -11,54 +13,62 @@ NEED: Final = 3
 """Compactions in a row, beyond the first, that make a loop."""
 
 
+class _Row(Struct):
+    """Compactions with nothing done between. All but ``count`` and ``last_line`` are of the second and the last one."""
+
+    count: int = 0
+    line: int = 0
+    last_line: int = 0
+    turn: int = 0
+    reason: str = ""
+    at_start: float | None = None
+    at_end: float | None = None
+
+
 class Compactions:
     """One agent's compactions since the last call that brought something, or since a person wrote."""
 
-    __slots__ = ("_at_end", "_at_start", "_count", "_last_line", "_line", "_reason", "_turn")
+    __slots__ = ("_row",)
 
     def __init__(self) -> None:
-        self._reset()
-
-    def _reset(self) -> None:
-        self._count = self._line = self._last_line = self._turn = 0
-        self._reason = ""
-        self._at_start: float | None = None
-        self._at_end: float | None = None
+        self._row: _Row | None = None
 
     @property
     def open(self) -> bool:
         """Whether nothing was done since the last compaction."""
-        return self._count > 0
+        return self._row is not None
 
     def compacted(self, boundary: Boundary, turn: int) -> None:
         """The context was compacted."""
-        self._count += 1
-        if self._count == 2:
-            self._line, self._turn = boundary.line, turn
-            self._reason = boundary.reason
-            self._at_start = seconds(boundary.at)
-        self._last_line = boundary.line
-        self._at_end = seconds(boundary.at)
+        row = self._row
+        if row is None:
+            row = self._row = _Row()
+        row.count += 1
+        if row.count == 2:
+            row.line, row.turn = boundary.line, turn
+            row.reason = boundary.reason
+            row.at_start = seconds(boundary.at)
+        row.last_line = boundary.line
+        row.at_end = seconds(boundary.at)
 
     def close(self, ended: str, session: str, agent: str) -> Episode | None:
         """Something was done, or a person wrote. Gives the compactions as an episode if they are a loop."""
-        episode = None
-        if self._count > NEED:
-            times = self._at_start, self._at_end
-            episode = Episode(
-                kind="compaction_loop",
-                session=session,
-                agent=agent,
-                first_call=0,
-                last_call=0,
-                unit=[f"compaction {self._reason}".rstrip()],
-                laps=self._count - 1,
-                calls=0,
-                ended=ended,
-                line=self._line,
-                last_line=self._last_line,
-                seconds=None if times[0] is None or times[1] is None else max(times[1] - times[0], 0.0),
-                turn=self._turn,
-            )
-        self._reset()
-        return episode
+        row, self._row = self._row, None
+        if row is None or row.count <= NEED:
+            return None
+        times = row.at_start, row.at_end
+        return Episode(
+            kind="compaction_loop",
+            session=session,
+            agent=agent,
+            first_call=0,
+            last_call=0,
+            unit=[f"compaction {row.reason}".rstrip()],
+            laps=row.count - 1,
+            calls=0,
+            ended=ended,
+            line=row.line,
+            last_line=row.last_line,
+            seconds=None if times[0] is None or times[1] is None else max(times[1] - times[0], 0.0),
+            turn=row.turn,
+        )

@@ -136,50 +136,63 @@ def _rank(state: str) -> int:
     return 2 if low in _DONE else 1 if low in _BEGUN else 0
 
 
+class _Plan(msgspec.Struct):
+    """A plan since it was first written, by the call ``origin`` with these ``arguments``.
+
+    ``rewritten`` counts the calls that wrote another one, ``grown`` those that only added to it; ``first`` and
+    ``last`` are of these, as are ``line``, ``turn``, ``numbers`` and the times. ``batch`` is the response that wrote
+    it last, ``items`` are its steps since then.
+    """
+
+    origin: int
+    name: str
+    arguments: Any
+    batch: int
+    items: Items
+    rewritten: int = 0
+    grown: int = 0
+    first: int = 0
+    last: int = 0
+    line: int = 0
+    turn: int = 0
+    numbers: list[int] = msgspec.field(default_factory=list)
+    at_start: float | None = None
+    at_end: float | None = None
+
+    @property
+    def enough(self) -> bool:
+        """Whether it is a loop."""
+        return self.rewritten >= NEED or self.rewritten + self.grown >= NEED_GROWN
+
+
 class Plans:
     """One agent's plan, and how often it was rewritten since something else was done."""
 
-    __slots__ = (
-        "_at_end", "_at_start", "_batch", "_first", "_first_plan", "_grown", "_items", "_last", "_line", "_numbers",
-        "_origin", "_rewritten", "_turn", "_unread",
-    )  # fmt: skip
+    __slots__ = ("_plan", "_unread")
 
     def __init__(self) -> None:
-        self._items: Items = {}
+        self._plan: _Plan | None = None
         self._unread: tuple[int, int, str, int, Any, bool] | None = None
         """What may be the first plan: number, response, tool, and the arguments of its call as they are recorded.
 
         It is read when another one follows, for after most there is work.
         """
-        self._reset()
-
-    def _reset(self) -> None:
-        self._items = {}
-        self._rewritten = self._grown = 0
-        self._origin = self._first = self._last = self._line = self._turn = 0
-        self._batch = -1
-        self._numbers: list[int] = []
-        self._first_plan: tuple[str, Any] = ("", None)
-        self._at_start: float | None = None
-        self._at_end: float | None = None
 
     @property
     def open(self) -> bool:
         """Whether a plan was written since the last work."""
-        return self._origin > 0 or self._unread is not None
+        return self._plan is not None or self._unread is not None
 
     @property
     def rewritten(self) -> tuple[int, ...]:
         """The calls that have rewritten the plan, as far as they are a loop; none while they are not."""
-        return tuple(self._numbers) if self._enough() else ()
+        plan = self._plan
+        return tuple(plan.numbers) if plan is not None and plan.enough else ()
 
     @property
     def origin(self) -> int:
         """The call that wrote the plan first, 0 for none."""
-        return self._origin
-
-    def _enough(self) -> bool:
-        return self._rewritten >= NEED or self._rewritten + self._grown >= NEED_GROWN
+        return 0 if self._plan is None else self._plan.origin
 
     def call(self, history: History, found: CallClass, batch: Batch) -> bool:
         """The next call with its class, of which the history still tells; whether it was work.
@@ -203,68 +216,65 @@ class Plans:
             self._unread = None
             earlier = decoded(form, source, is_json=is_json)
             self._begin(number, index, name, earlier, items_of(earlier))
-        elif not self._origin:
+        elif self._plan is None:
             self._unread = call.number, batch.index, call.name, call.form, call.source, call.is_json
             return
         arguments = subject.arguments()
         items = items_of(arguments)
         if not items:
             return
-        before = items_of(arguments, _BEFORE) or self._items
-        if not self._origin:
+        plan = self._plan
+        if plan is None:
             self._begin(call.number, batch.index, call.name, arguments, items)
             return
-        if batch.index != self._batch:
+        if batch.index != plan.batch:
+            before = items_of(arguments, _BEFORE) or plan.items
             grown = _grew(before, items)
-            if not (grown or _went_on(before, items)):
-                self._rewritten += 1
-            self._grown += grown
-            if (grown or not _went_on(before, items)) and not self._first:
-                self._first, self._turn = call.number, turn
-                self._line = call.line or batch.line
-                self._at_start = seconds(call.at if call.at is not None else batch.at)
-            if (grown or not _went_on(before, items)) and len(self._numbers) < MAX_SEQUENCE:
-                self._numbers.append(call.number)
-            if self._first:
-                self._last = call.number
-                self._at_end = seconds(call.at if call.at is not None else batch.at)
-        self._batch = batch.index
-        self._items = items
+            went_on = not grown and _went_on(before, items)
+            plan.rewritten += not (grown or went_on)
+            plan.grown += grown
+            at = call.at if call.at is not None else batch.at
+            if not went_on:
+                if not plan.first:
+                    plan.first, plan.turn = call.number, turn
+                    plan.line = call.line or batch.line
+                    plan.at_start = seconds(at)
+                if len(plan.numbers) < MAX_SEQUENCE:
+                    plan.numbers.append(call.number)
+            if plan.first:
+                plan.last = call.number
+                plan.at_end = seconds(at)
+        plan.batch = batch.index
+        plan.items = items
 
     def _begin(self, number: int, index: int, name: str, arguments: Any, items: Items) -> None:
         """Remember the first plan, if it is one."""
         if items:
-            self._origin = number
-            self._first_plan = name, arguments
-            self._batch = index
-            self._items = items
+            self._plan = _Plan(number, name, arguments, index, items)
 
     def close(self, ended: str, session: str, agent: str) -> Episode | None:
         """Work began, or what goes on ends otherwise. Gives it as an episode if it is a loop."""
-        self._unread = None
-        if not self._origin:
+        plan = self._plan
+        self._plan = self._unread = None
+        if plan is None or not plan.enough:
             return None
-        episode = None
-        repeats = self._rewritten + self._grown
-        if self._enough():
-            times = self._at_start, self._at_end
-            episode = Episode(
-                kind="plan_rewrite",
-                session=session,
-                agent=agent,
-                first_call=self._first,
-                last_call=self._last,
-                unit=[_shown(*self._first_plan)],
-                laps=repeats,
-                calls=repeats,
-                ended=ended,
-                line=self._line,
-                seconds=None if times[0] is None or times[1] is None else max(times[1] - times[0], 0.0),
-                evidence=(self._origin,),
-                turn=self._turn,
-            )
-        self._reset()
-        return episode
+        repeats = plan.rewritten + plan.grown
+        times = plan.at_start, plan.at_end
+        return Episode(
+            kind="plan_rewrite",
+            session=session,
+            agent=agent,
+            first_call=plan.first,
+            last_call=plan.last,
+            unit=[_shown(plan.name, plan.arguments)],
+            laps=repeats,
+            calls=repeats,
+            ended=ended,
+            line=plan.line,
+            seconds=None if times[0] is None or times[1] is None else max(times[1] - times[0], 0.0),
+            evidence=(plan.origin,),
+            turn=plan.turn,
+        )
 
 
 def _shown(name: str, arguments: Any) -> str:

@@ -68,8 +68,9 @@ class Rounds:
     def close(self, ended: str) -> None:
         """The recording ends, or the agent is forgotten, or a person interrupted it."""
         if self.open:
-            for watched in (self._replies, self.plans, self._compactions):
-                self._keep(watched.close(ended, self.session, self.agent))
+            if self._replies.open:
+                self._keep(self._replies.close(ended, self.session, self.agent))
+            self._close_work(ended)
             self.open = False
 
     def _close_work(self, ended: str) -> None:

@@ -58,7 +58,7 @@ def parse_go(text: str) -> Any:
         raise ValueError(constant)
 
     value = _parse(text, parse_int=integer, parse_float=real, parse_constant=refuse)
-    return _without_surrogates(value) if "\\ud" in text.lower() else value
+    return _without_surrogates(value) if value is not NOT_JSON and "\\ud" in text.lower() else value
 
 
 def parse_py(text: str, *, lenient: bool = False) -> Any:
@@ -70,7 +70,14 @@ def parse_py(text: str, *, lenient: bool = False) -> Any:
     return _parse(text, strict=False) if lenient else _parse(text)
 
 
+_BEGINNINGS: Final = ("{", "[", '"', "-", *"0123456789", "true", "false", "null", "NaN", "Infinity")
+"""How values begin that one of the readers takes."""
+
+
 def _parse(text: str, **options: Any) -> Any | NotJson:
+    # Arguments that are no JSON are mostly scripts and patches, and to refuse them by an exception takes long.
+    if not text.lstrip(" \t\n\r").startswith(_BEGINNINGS):
+        return NOT_JSON
     try:
         value = json.loads(text, **options)
     except (ValueError, RecursionError):

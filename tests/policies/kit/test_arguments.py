@@ -255,5 +255,18 @@ def test_what_no_host_reads(text: str) -> None:
     assert parse_js(text) is parse_go(text) is parse_py(text) is canonical.NOT_JSON
 
 
+_PIECES = ("true", "false", "null", "NaN", "Infinity", "-Infinity", "tru", "-", "1", "0.5", '"', "{", "}", "[", "]")
+
+
+@given(st.lists(st.sampled_from([*_PIECES, " ", "\n", "\ufeff", "\xa0", "\x0b", "x", "n"]), max_size=5).map("".join))
+def test_python_takes_what_its_decoder_takes(text: str) -> None:
+    try:
+        expected = json.dumps(json.loads(text))
+    except ValueError:
+        expected = "refused"
+    value = parse_py(text)
+    assert expected == ("refused" if value is canonical.NOT_JSON else json.dumps(value))
+
+
 def test_lenient_python_reads_control_characters() -> None:
     assert parse_py('{"a":"x\ty"}', lenient=True) == {"a": "x\ty"}

@@ -271,12 +271,12 @@ def may_differ(a: str, b: str, halvings: int = HALVINGS) -> int:
 def levenshtein(a: str, b: str, limit: int) -> int | None:
     """The edit distance of two texts, or ``None`` where it is over ``limit``."""
     a, b = without_ends(a, b)
-    if len(a) > len(b):
-        a, b = b, a
-    if len(b) - len(a) > limit:
+    if len(a) < len(b):
+        a, b = b, a  # a step for each character of the shorter one, on numbers as long as the other
+    if len(a) - len(b) > limit:
         return None
-    if not a:
-        return len(b)
+    if not b:
+        return len(a)
     places: dict[str, int] = {}
     for start in range(0, len(a), STRIDE):
         near: dict[str, int] = {}

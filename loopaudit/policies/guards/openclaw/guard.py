@@ -139,6 +139,12 @@ class OpenclawGuard(Guard):
                 self._run_calls((record,))
                 return NOTHING
         projected = [Record(call, self._tool(call), js_sorted_key(call), run, veto=True) for call in calls]
+        # Where each call would be new with all others ahead of it, none has a verdict (see :meth:`_verdict`).
+        others = len(calls) - 1
+        known = max([window.count(record.key) for record in projected])
+        if known + others < self._few and window.odd + others < self._least:
+            self._run_calls(projected)
+            return NOTHING
         warnings: list[Decision] = []
         visible = window.visible()
         ahead = Ahead(visible)

@@ -112,6 +112,8 @@ def is_spread(first: bytes, second: bytes, value: Callable[[], Any]) -> bool:
     ``value`` gives that of the first one, ``None`` if it has none; trying to decode a lone bracket takes as long as
     decoding a small document.
     """
+    if first.startswith(b'{"') and second.startswith(b'{"') and second.endswith(b"}\n"):
+        return False  # as nearly all lines of records are
     begun = first.strip()
     if begun in (b"{", b"[", b"[{"):
         return True

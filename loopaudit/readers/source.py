@@ -23,7 +23,9 @@ import sys
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from json import JSONDecodeError
+from operator import itemgetter
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple, TypeVar
 
@@ -84,6 +86,10 @@ BOM: Final = b"\xef\xbb\xbf"
 _JSON_BEGUN = regex.lazy(rb'\s*(?:\{\s*(?:["}]|\Z)|\[\s*(?:[\[{"\]0-9-]|\Z))')
 """How a line begins that was meant to be an object or a list (a log line may begin with ``[``)."""
 
+
+_NUMBER: Final = itemgetter(0)
+_LINE: Final = itemgetter(1)
+"""Of what :meth:`Source.lines` hands out."""
 
 T = TypeVar("T")
 
@@ -359,21 +365,22 @@ class Source:
     def _read_lines(self, records: int, size: int) -> bool:
         """Read lines ahead until there are so many, or so many bytes. Whether one document is spread over them."""
         file = self._stream()
+        prefix = self._prefix
         spread = self._is_spread()
-        left = size - sum(map(len, self._prefix))
+        left = size - sum(map(len, prefix))
         try:
-            while not spread and left > 0 and len(self._prefix) < records:
+            while not spread and left > 0 and len(prefix) < records:
                 line = file.readline(left)
                 if not line:
                     break
                 left -= len(line)
-                if self._prefix and not self._prefix[-1].endswith(b"\n"):
-                    self._prefix[-1] += line
+                if prefix and not prefix[-1].endswith(b"\n"):
+                    prefix[-1] += line
                 else:
-                    self._prefix.append(line)
-                if len(self._prefix) == 1:
-                    self._prefix[0] = self._prefix[0].removeprefix(BOM)
-                if spread is None:
+                    prefix.append(line)
+                if len(prefix) == 1:
+                    prefix[0] = prefix[0].removeprefix(BOM)
+                elif spread is None:
                     spread = self._is_spread()
         except (OSError, EOFError, ValueError) as error:
             self._damaged_stream(error, 1)
@@ -381,12 +388,15 @@ class Source:
 
     def _is_spread(self) -> bool | None:
         """Whether one document is spread over the lines read so far; ``None`` while one cannot tell."""
-        if len(self._prefix) < 2:
+        prefix = self._prefix
+        if len(prefix) < 2:
             return None
-        numbers = [number for number, line in enumerate(self._prefix, 1) if line.strip()][:2]
-        if len(numbers) < 2:
-            return None
-        first, second = (self._prefix[number - 1] for number in numbers)
+        numbers = [1, 2]
+        if not prefix[0].strip() or not prefix[1].strip():
+            numbers = [number for number, line in enumerate(prefix, 1) if line.strip()][:2]
+            if len(numbers) < 2:
+                return None
+        first, second = prefix[numbers[0] - 1], prefix[numbers[1] - 1]
         return is_spread(first, second, lambda: self._value(numbers[0]) if is_begun(first) else None)
 
     def _value(self, number: int) -> Any:
@@ -588,15 +598,20 @@ class Source:
         by :func:`exact_loads` and ``convert`` makes the same type of the value. A line
         that neither can read is a ``bad_line`` or a ``not_a_record`` problem.
         """
+        ahead, self._ahead = self._ahead, None
+        if ahead is None:
+            return self._decoded(decode, convert, None)
+        return itertools.chain(ahead, self._decoded(decode, convert, ahead[-1][0] if ahead else 0))
+
+    def _decoded(
+        self, decode: Callable[[bytes], T], convert: Callable[[Any], T], last: int | None
+    ) -> Iterator[tuple[int, T]]:
+        """The same of the lines behind the ``last`` one that was decoded ahead; ``None`` where none was."""
         # Loops over the lines itself, which is faster by a tenth on short ones; blank lines are no JSON.
-        number = 0
+        number = last or 0
         try:
-            if self._ahead is None:
+            if last is None:
                 self._rows = self._numbered()
-            else:
-                ahead, self._ahead = self._ahead, None
-                yield from ahead
-                number = ahead[-1][0] if ahead else 0
             for number, line in self._rows:
                 try:
                     item = decode(line)
@@ -620,20 +635,20 @@ class Source:
         size = self.size if self._memory is None else len(self._memory)
         if not 0 < size <= MAX_AHEAD or self.compression is not None:
             return None
+        rows: list[tuple[int, bytes]] = []
+        damage: list[Exception] = []
+        try:
+            rows.extend(self._numbered())
+        except (OSError, EOFError, ValueError) as error:
+            damage.append(error)
         ahead: list[tuple[int, T]] = []
         self._ahead = ahead
-        rows = self._rows = self._numbered()
-        try:
-            for number, line in rows:
-                try:
-                    ahead.append((number, decode(line)))
-                except (ValueError, RecursionError):
-                    self._rows = itertools.chain([(number, line)], rows)
-                    return None
-        except (OSError, EOFError, ValueError) as error:
-            self._rows = map(_raise, [error])  # for :meth:`decoded` to count it where it belongs
-            return None
-        return ahead
+        with suppress(ValueError, RecursionError):
+            # Without a step of the interpreter for each line. What was decoded before a refused line stays.
+            ahead.extend(zip(map(_NUMBER, rows), map(decode, map(_LINE, rows))))  # noqa: B905 - as many by their making
+        # The rest, and what went wrong, is for :meth:`decoded` to count where it belongs.
+        self._rows = itertools.chain(rows[len(ahead) :], map(_raise, damage))
+        return None if damage or len(ahead) < len(rows) else ahead
 
     def _mended(self, decode: Callable[[bytes], T], convert: Callable[[Any], T]) -> Iterator[tuple[int, T]]:
         """The same for the lines that a broken one was mended to."""

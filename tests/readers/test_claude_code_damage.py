@@ -301,7 +301,7 @@ def test_what_a_look_ahead_spares_changes_nothing(
     content = lines(records)
     spared = read(content)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(branches, "_has_unique_ids", lambda _: False)
+        patch.setattr(branches, "_has_unique_ids", lambda *_: False)
         remembered = read(content)
     assert spared[0] == remembered[0]
     assert spared[1].counts == remembered[1].counts

@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from loopaudit.core.json import tolerant_loads
-from loopaudit.readers.probe import HEAD_RECORDS, Probe
+from loopaudit.readers.probe import HEAD_RECORDS, Probe, is_spread
 from loopaudit.readers.recognise import claim, claim_head, claims, recognise
 from loopaudit.readers.registry import COMMON, FOLDERS, readers
 from loopaudit.readers.source import Source
@@ -154,3 +154,20 @@ def test_no_line_is_decoded_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             source.probe()
             assert source.document() == {"a": [1, 2], "b": "text"}
         assert len([data for data in asked if len(data) > 5]) == 1
+
+
+@pytest.mark.parametrize(
+    "first", [b"{", b"[", b"[{", b'{"a": 1}', b'{"a": [', b'{"a": 1},', b' {"a": 1}', b'{"a": 1} x']
+)
+@pytest.mark.parametrize("second", [b'{"b": 2}', b'{"b": 2},', b'"b": 2}', b'{"b": {', b"{'b'}", b"]", b'{"b": 2} '])
+def test_lines_of_records_are_told_from_a_document_at_a_glance(first: bytes, second: bytes) -> None:
+    """The glance sees only lines as writers write them; with a blank before each they are looked at closely."""
+
+    def value(line: bytes) -> Any:
+        try:
+            return json.loads(line)
+        except ValueError:
+            return None
+
+    found = is_spread(first + b"\n", second + b"\n", lambda: value(first))
+    assert found == is_spread(b" " + first + b"\n", b" " + second + b"\n", lambda: value(first))

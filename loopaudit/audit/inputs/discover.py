@@ -59,11 +59,12 @@ def _real_path(path: Path, named: bool, real_folders: dict[str, str]) -> str:
     # On Windows a name that a user wrote may be spelled in other ways than the folder lists it.
     if named or os.path.islink(given):
         return os.path.realpath(given)
-    folder, name = os.path.split(given)
+    start = given.rfind(os.sep) + 1
+    folder = given[:start]
     real_folder = real_folders.get(folder)
     if real_folder is None:
-        real_folder = real_folders[folder] = os.path.realpath(folder)
-    return os.path.join(real_folder, name)
+        real_folder = real_folders[folder] = os.path.join(os.path.realpath(folder), "")
+    return real_folder + given[start:]
 
 
 def _units(given: str, found: Found, columns: Columns) -> Iterator[Input]:

@@ -7,7 +7,6 @@ follows a record from before the latest turn, by the bytes of the lines; only wh
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -58,9 +57,10 @@ def look_ahead(source: Source, is_turn: IsTurn) -> Tree:
     """Look at the records of a file before it is read. Nothing is found in what can be read only once."""
     lines = source.decode_ahead(line_decoder().decode)
     if lines is not None:
-        if _returns_among(lines, is_turn):
+        ids = [line.uuid for _, line in lines]
+        if _returns_among(lines, ids, is_turn):
             return Tree(_branches(lines, is_turn))
-        return Tree(is_plain=_has_unique_ids(lines))
+        return Tree(is_plain=_has_unique_ids(lines, ids))
     again = source.again()
     if again is None:
         return Tree()
@@ -73,29 +73,28 @@ def look_ahead(source: Source, is_turn: IsTurn) -> Tree:
         return Tree(_branches(again.decoded(line_decoder().decode, line_from), is_turn))
 
 
-def _has_unique_ids(lines: Sequence[tuple[int, Line]]) -> bool:
+def _has_unique_ids(lines: Numbered, ids: Sequence[str | None]) -> bool:
     """Whether no id is that of two records, among them those that are nested in others."""
-    ids = [line.uuid for _, line in lines if line.uuid is not None]
     nested = [line.data.message for _, line in lines if line.data is not None]
-    ids += [line.uuid for line in nested if isinstance(line, Line) and line.uuid is not None]
-    return len(set(ids)) == len(ids)
+    named = [*ids, *(line.uuid for line in nested if isinstance(line, Line))]
+    nameless = named.count(None)
+    return len(set(named)) == len(named) - nameless + (nameless > 0)
 
 
-def _returns_among(lines: Numbered, is_turn: IsTurn) -> bool:
-    """Whether a turn may follow a record that stands before the turn that was the latest.
+def _returns_among(lines: Numbered, ids: Sequence[str | None], is_turn: IsTurn) -> bool:
+    """Whether a turn may follow a record that stands before the turn that was the latest; ``ids`` are the lines'.
 
     One that follows none of the lines before it may; nearly all turns follow one of the last few.
     """
-    recent: deque[str | None] = deque(maxlen=NEAR)
-    """The ids of the latest lines since the latest turn."""
-    begun = False
-    for _, line in lines:
-        if line.message is not None and line.type in _PERSONS and is_turn(line):
-            if begun and line.parent_uuid is not None and line.parent_uuid not in recent:
-                return True
-            recent.clear()
-            begun = True
-        recent.append(line.uuid)
+    before: int | None = None
+    """The place of the latest turn."""
+    for place, (_, line) in enumerate(lines):
+        if line.type in _PERSONS and line.message is not None and is_turn(line):
+            if before is not None and line.parent_uuid is not None:
+                near = ids[max(before, place - NEAR) : place]
+                if line.parent_uuid not in near:
+                    return True
+            before = place
     return False
 
 

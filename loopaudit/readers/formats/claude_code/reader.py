@@ -110,7 +110,8 @@ def read(source: Source, emit: Emitter) -> None:
     sessions = Sessions(emit)
     current: str | None = None
     for number, line in _lines(source):
-        emit.at(number, line.timestamp)
+        # As :meth:`Emitter.at` does, without a call of it.
+        emit.line, emit.time, emit.agent = number, line.timestamp, ""
         kind = line.type
         if line.session_id != current and line.session_id is not None:
             if sessions.is_another(line, number):
@@ -132,13 +133,17 @@ def read(source: Source, emit: Emitter) -> None:
 def _lines(source: Source) -> Iterator[tuple[int, Line]]:
     """Every record with its line; of a document its place in the list, from 1."""
     if _is_document(source.glance()):
-        for place, value in enumerate(items(mapping(source.document()).get(LIST)), 1):
-            if isinstance(value, dict):
-                yield place, line_from(value)
-            else:
-                source.problems.add("not_a_record", "an entry that is no object", line=place, damage=True)
-    else:
-        yield from source.decoded(line_decoder().decode, line_from)
+        return _entries(source)
+    return source.decoded(line_decoder().decode, line_from)
+
+
+def _entries(source: Source) -> Iterator[tuple[int, Line]]:
+    """The records of a document, each with its place in the list."""
+    for place, value in enumerate(items(mapping(source.document()).get(LIST)), 1):
+        if isinstance(value, dict):
+            yield place, line_from(value)
+        else:
+            source.problems.add("not_a_record", "an entry that is no object", line=place, damage=True)
 
 
 def _is_document(probe: Probe) -> bool:

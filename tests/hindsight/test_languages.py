@@ -6,7 +6,13 @@ import pytest
 
 from loopaudit.hindsight.calls import requests
 from loopaudit.hindsight.calls.languages import GO_ON, GO_ON_ALONE, LANGUAGES, counts
-from loopaudit.hindsight.calls.requests import ENDLESS, asks_for_patience, asks_to_go_on, runs_asked
+from loopaudit.hindsight.calls.requests import (
+    ENDLESS,
+    asks_for_patience,
+    asks_to_go_on,
+    names_more_than,
+    runs_asked,
+)
 from tests.spellings import spellings
 
 
@@ -148,3 +154,19 @@ def test_a_number_of_times_holds_a_number() -> None:
         for text in spellings(count.phrase.pattern.pattern):
             assert count.may_count(text), text
         assert not count.may_count("?!")
+
+
+@pytest.mark.parametrize(
+    ("request_text", "number"),
+    [
+        ("Check the 12 hosts, then the other 3.", 12),
+        ("Prüfe zwölf Rechner.", 12),
+        ("Book room 14 for 4 people at 9:30, at most 80 euros.", 1),
+        ("Call 0721 555 014.", 1),
+        ("Print it.", 1),
+        ("", 1),
+    ],
+)
+def test_the_highest_number_of_things_that_a_request_names(request_text: str, number: int) -> None:
+    for count in range(1, 20):
+        assert names_more_than(request_text, count) is (count < number)

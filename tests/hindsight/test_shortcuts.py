@@ -44,7 +44,7 @@ from loopaudit.hindsight.episodes.verdict import NEED, Answer, Group, Member, St
 from loopaudit.hindsight.observer import Hindsight
 from loopaudit.hindsight.shell import commands as shell_commands
 from loopaudit.hindsight.shell import parse
-from loopaudit.hindsight.shell.programs import CHECKING, LOOKING, MAY_CHANGE, RUNNERS, WRAPPERS
+from loopaudit.hindsight.shell.programs import CHECKING, EFFECT_CHANGES, LOOKING, MAY_CHANGE, RUNNERS, WRAPPERS
 from loopaudit.hindsight.shell.rules import RULES
 from loopaudit.hindsight.words import ENDINGS, RE_EDIT, RE_READ, REDUNDANT, CallClass
 from tests.hindsight.sessions import Session, judge
@@ -671,8 +671,8 @@ def test_alternatives_behind_bars_are_put_in_order_as_all(pattern: str) -> None:
 def test_commands_that_plainly_change_or_never_wait_are_so_when_they_are_read(command: str) -> None:
     parsed = parse.parse(command)
     expected = MAY_CHANGE if parsed is None else shell_commands.parsed_command_effect(parsed)
-    if shell_commands._plainly_changes(command):
-        assert expected == MAY_CHANGE
+    if shell_commands.surely_changes(command):
+        assert expected.effect == EFFECT_CHANGES
     assert shell_commands.may_wait(command) or not expected.waits
 
 
@@ -681,7 +681,7 @@ def test_whatever_waits_may_wait(end: str) -> None:
     for program in {*RULES, *LOOKING, *RUNNERS, *CHECKING, *WRAPPERS}:
         command = f"{program} {end}"
         assert shell_commands.may_wait(command) or not shell_commands.command_effect(command).waits
-        assert not shell_commands._plainly_changes(command)
+        assert not shell_commands.surely_changes(command)
 
 
 @given(

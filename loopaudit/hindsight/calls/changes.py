@@ -15,6 +15,7 @@ from loopaudit.core.events import SLICE, VALUE, Call, decode_value
 from loopaudit.core.tools import Kind
 from loopaudit.hindsight.calls.edits import edited_paths
 from loopaudit.hindsight.calls.effects import Nature, effect_of, effect_of_command
+from loopaudit.hindsight.shell.commands import surely_changes
 from loopaudit.hindsight.shell.programs import EFFECT_CHANGES, EFFECT_LOOKS, Effect
 
 MAX_WAITING: Final = 512
@@ -199,7 +200,7 @@ class Changes:
         while owed and owed[-1][0] > after:
             number, name, form, source, nature, kind = owed.pop()
             if kind == "shell":
-                effect = effect_of_command(source).effect
+                effect = EFFECT_CHANGES if surely_changes(source) else effect_of_command(source).effect
             else:
                 arguments = decode_value(source) if form == SLICE else canonical.parse(source)
                 effect = effect_of(name, arguments, nature, kind).effect

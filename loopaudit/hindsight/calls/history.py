@@ -105,7 +105,7 @@ from loopaudit.hindsight.calls.outputs import (
     text_of,
 )
 from loopaudit.hindsight.calls.ranges import ReadRange, read_range
-from loopaudit.hindsight.calls.requests import asks_for_patience, is_of_flakes, most_named, runs_asked, runs_named
+from loopaudit.hindsight.calls.requests import asks_for_patience, is_of_flakes, names_more_than, runs_asked, runs_named
 from loopaudit.hindsight.calls.screens import Screens
 from loopaudit.hindsight.calls.shell_ranges import may_show_lines
 from loopaudit.hindsight.calls.shown import Shown
@@ -126,7 +126,7 @@ from loopaudit.hindsight.calls.wordings import (
     shows_end,
     shows_trouble,
 )
-from loopaudit.hindsight.shell.commands import may_wait
+from loopaudit.hindsight.shell.commands import may_wait, surely_changes
 from loopaudit.hindsight.shell.programs import EFFECT_CHANGES, EFFECT_CHECKS, EFFECT_LOOKS
 from loopaudit.hindsight.words import FIRST, RECHECK, UNKNOWN, CallClass
 
@@ -841,8 +841,8 @@ class History:
             self._note_failed_edit()  # what was refused as the edit before it was excuses no second look
         if found == FIRST and earlier[0] is not None and gropes(current, earlier[0]):
             current.gropes = earlier[0].gropes + 1
-            named = most_named(self._request)
-            if named <= FEW or current.gropes >= named:  # who names so many things may ask for each of them
+            # Who names so many things may ask for each of them.
+            if not names_more_than(self._request, max(FEW, current.gropes)):
                 self.constant, self.evidence = current.gropes, earlier[0].number
         subject = self.subject
         if subject.kind == "shell" or subject.kind in EDITING_KINDS:
@@ -977,7 +977,7 @@ class History:
         ):
             return False
         plain = self._footers.plain
-        if not same_receipt(plain(entry.held), plain(held)) or entry.in_turn < most_named(self._request):
+        if not same_receipt(plain(entry.held), plain(held)) or names_more_than(self._request, entry.in_turn):
             return False
         self.noise = RECEIPT
         return True
@@ -1197,6 +1197,8 @@ def _stands_for_evicted(held: Held) -> bool:
 
 def kind_looks(subject: Subject) -> bool:
     """Whether a call only looks and waits for nothing, so that its result shows whether something changed."""
+    if subject.kind == "shell" and subject.command is not None and surely_changes(subject.command):
+        return False
     verdict = subject.effect()
     return verdict.effect == EFFECT_LOOKS and not verdict.waits
 

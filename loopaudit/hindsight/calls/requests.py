@@ -269,21 +269,24 @@ def _times_said(low: str, count: Count) -> int:
     return most
 
 
-def most_named(request: str) -> int:
-    """The highest number up to 1,000 that a request names, in digits or in a word: how many things it may ask for.
+def names_more_than(request: str, count: int) -> bool:
+    """Whether a request names a higher number up to 1,000, in digits or in a word: of how many things it may ask for.
 
     Times of day, dates, prices, measures, digits in groups (*0721 555 014*) and the numbers by which something is
     called (*room 14*) count nothing.
     """
-    return max((number for number, _ in _things_named(_ends(request).lower())), default=1)
+    return any(True for _ in _things_named(_ends(request).lower(), count))
 
 
-def _things_named(low: str) -> Iterator[tuple[int, int]]:
-    """The numbers up to 1,000 of a request in lower case that may count things, with the place behind each."""
+def _things_named(low: str, above: int = 1) -> Iterator[tuple[int, int]]:
+    """The numbers ``above`` one and up to 1,000 of a request in lower case that may count things.
+
+    Each comes with the place behind it.
+    """
     for match in _NAMED.finditer(low):
         word = match.group()
         number = int(word) if word.isdecimal() else NUMBERS.get(word, 0)
-        if not 1 < number <= 1000 or word in OTHER_SENSE or _MEASURES.match(low, match.end()) is not None:
+        if not above < number <= 1000 or word in OTHER_SENSE or _MEASURES.match(low, match.end()) is not None:
             continue
         if word.isdecimal() and (word[0] == "0" or _IN_GROUPS.match(low, max(match.start() - 2, 0)) is not None):
             continue  # of a number of a telephone, an account or a card

@@ -20,7 +20,8 @@ _PLAIN_SED: Final = regex.lazy(r"sed -n ['\"]?(\d{1,9}),(\d{1,9})p['\"]? ([\w@%+
 _PLAIN_CAT: Final = regex.lazy(r"cat ([\w@%+=:,./][\w@%+=:,./-]*)(?: 2>&1| 2>/dev/null)?")
 _PLAIN_PART: Final = regex.lazy(
     r"(?:cd ([\w@%+=:,./-]+) && )?(?:(cat|cat -n|nl -ba)|sed -n '(\d{1,9}),(\d{1,9})p') "
-    r"(?!'?(?:[-+\d]|[at](?:'| |\Z)))(?:([\w@%+=:,./-]+)|'([^'*?\[{~$]+)')(?: \| sed -n '(\d{1,9}),(\d{1,9})p')?"
+    r"(?!'?(?:[-+\d]|[at](?:'| |\Z)))(?:([\w@%+=:,./-]+)|'([^'*?\[{~$]+)')"
+    r"(?(2)(?: \| sed -n '(\d{1,9}),(\d{1,9})p')?)"
 )
 """The commonest of all others: a folder, a path in quotes, or lines of what is numbered first."""
 
@@ -42,7 +43,7 @@ def shell_range(command: str) -> ReadRange | None:
         return ReadRange(normal_path(plain.group(3)), first, last) if last >= first else None
     if command.startswith("cat ") and (plain := _PLAIN_CAT.fullmatch(command)) is not None:
         return ReadRange(normal_path(plain.group(1)))
-    if (plain := _PLAIN_PART.fullmatch(command)) is not None and (plain[2] or not plain[7]):
+    if ("sed -n '" in command or "nl -ba " in command) and (plain := _PLAIN_PART.fullmatch(command)) is not None:
         return _plain_part(*plain.groups())
     parsed = parse(command)
     if parsed is None or parsed.nested or not parsed.pipelines:

@@ -97,7 +97,7 @@ def command_effect(command: str) -> CommandEffect:
         return LOOKS  # most commands, without reading them word by word
     if bare and (words := command.split()):
         return _line([Simple(words, [])], 0)
-    if len(command) > MAX_COMMAND or _plainly_changes(command):
+    if len(command) > MAX_COMMAND or (surely_changes(command) and not may_wait(command)):
         return MAY_CHANGE
     parsed = parse(command)
     return MAY_CHANGE if parsed is None else parsed_command_effect(parsed)
@@ -105,28 +105,16 @@ def command_effect(command: str) -> CommandEffect:
 
 def may_wait(command: str) -> bool:
     """Whether a command may wait for something, as :func:`command_effect` tells; a quick look for the words for it."""
-    return _may_wait(_unquoted(command))
-
-
-def _may_wait(low: str) -> bool:
+    low = _unquoted(command).lower()
     if "sleep" in low or "wait" in low or "watch" in low:
         return True
     return ("-f" in low or "-w" in low) and any(program in low for program in _FOLLOWING)
 
 
-def _unquoted(command: str) -> str:
-    """A command in lower case without all quoting: a word may be put together of pieces."""
-    low = command.lower()
-    for sign in _QUOTING:  # much faster than to translate what is not all ASCII
-        if sign in low:
-            low = low.replace(sign, "")
-    return low
-
-
-def _plainly_changes(command: str) -> bool:
+def surely_changes(command: str) -> bool:
     """Whether a command runs first what nothing is known of, so that it may change something whatever it goes on with.
 
-    Behind changes of the folder and comments, that is. Nor does it wait, or only ask for a version.
+    Behind changes of the folder and comments, that is; nor does it ask for a version or for help. It may wait as well.
     """
     rest = command.lstrip(" \t\n")
     while True:
@@ -139,8 +127,16 @@ def _plainly_changes(command: str) -> bool:
     first = rest.partition(" ")[0]
     if not first or "=" in first or _BARE.fullmatch(first) is None or _program(first) in _KNOWN:
         return False
-    low = _unquoted(command)
-    return not (_may_wait(low) or "-v" in low or "--help" in low)
+    plain = _unquoted(command)
+    return not ("--help" in plain or "-version" in plain or "-V" in plain)
+
+
+def _unquoted(command: str) -> str:
+    """A command without all quoting: a word may be put together of pieces."""
+    for sign in _QUOTING:  # much faster than to translate what is not all ASCII
+        if sign in command:
+            command = command.replace(sign, "")
+    return command
 
 
 @lru_cache(maxsize=512)

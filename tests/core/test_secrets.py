@@ -100,8 +100,28 @@ def test_an_assignment_is_seen_before_its_pattern_is_needed() -> None:
         text = spelled.lower().replace("\N{MIDDLE DOT}", "x")
         assert secrets._MAY_BE_ASSIGNED.search(text) is not None, text
     for name in spellings(secrets._KEYWORD):
+        assert secrets._NAMED.match(name) is not None, name
         for text in (f"{name}-{'a' * 40}\\\\\\'{' ' * 8}= {'b' * 9}", f"{name.upper()}_{'K.' * 20}:b{'c' * 9}"):
             assert mask(text).endswith(MASK), text
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            "password|Token|secretoken|api_key|ſession_id|accesstoken|SIG|s|pass|İ|i\u0307|key|_|=| = |: |'|abc|true|-"
+            '|\n|1234567|\\"|max_tokens|${X}'.split("|")
+        ),
+        max_size=9,
+    ).map("".join)
+)
+def test_values_are_found_by_the_beginnings_of_their_names(text: str) -> None:
+    assert secrets._without_assigned(text) == secrets._ASSIGNED.pattern.sub(secrets._assigned, text)
+
+
+def test_a_token_is_part_of_a_long_word() -> None:
+    for spelled in spellings(secrets._TOKENS.pattern.pattern):
+        token = spelled.replace("\N{MIDDLE DOT}", "a")
+        assert secrets._LONG.fullmatch(token) is not None, token
 
 
 def test_a_password_with_spaces_in_quotes_goes_as_a_whole() -> None:

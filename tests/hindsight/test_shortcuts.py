@@ -36,7 +36,7 @@ from loopaudit.hindsight.calls.failing import HEADER, Failing, behind_header, ma
 from loopaudit.hindsight.calls.failures import ends_of, excerpt, lead, loose, may_be_obstacle, obstacle_of, plain_of
 from loopaudit.hindsight.calls.history import History
 from loopaudit.hindsight.calls.noise import begins_otherwise, first_difference, same_but_for_noise
-from loopaudit.hindsight.calls.outputs import differences, digest_of, equal, head_of, is_nothing
+from loopaudit.hindsight.calls.outputs import differences, digest_of, equal, head_of, is_nothing, text_of
 from loopaudit.hindsight.calls.subject import Subject
 from loopaudit.hindsight.episodes import likeness, replies, verdict
 from loopaudit.hindsight.episodes.plans import is_plan_file
@@ -203,6 +203,19 @@ def test_what_begins_with_a_success_matches_its_words(text: str) -> None:
 def test_only_a_function_call_names_what_it_is_about_by_a_text(code: str) -> None:
     match = failures._CODE.match(code)
     assert failures._target({"code": code}, "python") == (None if match is None else match.group(1), None)
+
+
+@given(
+    st.sampled_from(["a b ", "abc", "\U0001f6d1 ", "\n ", "\\ ", '"x ']),
+    st.integers(0, 1500),
+    lines,
+    st.sampled_from(["", "\n", " " * 300]),
+    st.booleans(),
+)
+def test_the_end_of_a_result(unit: str, times: int, end: str, behind: str, ascii_only: bool) -> None:
+    text = unit * times + end + behind
+    for source in (text, _recorded(text, int(ascii_only)), orjson.dumps([{"type": "text", "text": text}])):
+        assert outputs.tail_of(source).rstrip()[-200:] == (text_of(source) or "").rstrip()[-200:]
 
 
 nothings = st.sampled_from([*failures._EMPTY_WORDS, *"exıt|ſtatuſ|FAİLED|Boom|_|7|٣|1x| |-|: |é".split("|")])

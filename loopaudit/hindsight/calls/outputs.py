@@ -151,6 +151,28 @@ def head_of(source: str | bytes) -> str:
     return decode_text(source)
 
 
+def tail_of(source: str | bytes) -> str:
+    """The end of a result as recorded: 200 characters before white space, or more."""
+    if isinstance(source, str):
+        return source
+    if len(source) > _ENOUGH and source[:1] == b'"' == source[-1:]:
+        begin = source.find(b" ", len(source) - _ENOUGH)  # a blank is part of no escape and of no other character
+        if begin > 0:
+            try:
+                tail = str(orjson.loads(b'"' + source[begin:]))
+            except ValueError:
+                pass
+            else:
+                if len(tail.rstrip()) >= MAX_TAIL:
+                    return tail
+    return decode_text(source)
+
+
+MAX_TAIL: Final = 200
+_ENOUGH: Final = 1000
+"""Bytes at the end of a result that mostly hold as many characters."""
+
+
 def is_bracketed(held: Held) -> bool:
     """Whether a kept result begins like a remark of a harness; spares decoding most."""
     if isinstance(held, bytes):

@@ -9,7 +9,7 @@ import msgspec
 
 from loopaudit.core import regex
 from loopaudit.hindsight.calls.effects import effect_of_command
-from loopaudit.hindsight.calls.outputs import Held, differences, text_of
+from loopaudit.hindsight.calls.outputs import Held, differences, tail_of
 from loopaudit.hindsight.calls.wordings import shows_exit
 from loopaudit.hindsight.shell.programs import EFFECT_LOOKS
 
@@ -94,7 +94,7 @@ class Waits:
             may_exit = held.find(b"xit", -_TAIL) >= 0 or held.find(b"XIT", -_TAIL) >= 0
         else:
             may_exit = held.find("xit", -_TAIL) >= 0 or held.find("XIT", -_TAIL) >= 0
-        if may_exit and shows_exit(text_of(held) or ""):
+        if may_exit and shows_exit(tail_of(held)):
             self._exits += 1
             # Some harnesses put an exit code behind the output of every command, or of each that fails; that tells
             # of no log that it ends.

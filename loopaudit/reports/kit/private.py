@@ -102,7 +102,7 @@ class _Protection:
         return value
 
     def _key(self, key: str) -> str:
-        return key if _NAME.fullmatch(key) and mask(key) == key else self._text(key)
+        return key if _NAME.fullmatch(key) and self._mask(key) == key else self._text(key)
 
     def _each(self, items: list[str], change: Callable[[str], str]) -> list[str]:
         return [change(item) for item in items]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from typing import Any
 
@@ -13,7 +12,9 @@ from hypothesis import strategies as st
 from loopaudit.readers.kit.chat.message import from_text
 from loopaudit.readers.kit.traces import facts
 from loopaudit.readers.kit.traces.facts import numbered
-from loopaudit.readers.kit.traces.messages import Histories, messages_of
+from loopaudit.readers.kit.traces.histories import NUMBERED, Histories
+from loopaudit.readers.kit.traces.messages import messages_of
+from loopaudit.readers.kit.traces.spans import ABSENT
 
 ODD: list[Any] = [
     None,
@@ -30,6 +31,14 @@ ODD: list[Any] = [
     '{"role": "user", "content": "text"}',
 ]
 odd = st.sampled_from(ODD)
+
+
+def fresh(attributes: dict[str, Any]) -> dict[str, Any]:
+    """The same as decoded: no two of the values are one object."""
+    found: dict[str, Any] = json.loads(json.dumps(attributes))
+    return found
+
+
 usual = st.one_of(
     st.builds(lambda role, text: {"role": role, "content": text}, st.sampled_from(["user", "assistant"]), st.text()),
     st.builds(lambda text: {"role": "user", "parts": [{"type": "text", "content": text}]}, st.text()),
@@ -52,7 +61,7 @@ def test_a_text_that_goes_on_is_read_as_if_it_were_new(steps: list[tuple[int, li
         for given_text in (text, text[:-1], text.replace(", ", ","), text.replace("]", ",]")):
             decoded = from_text(given_text)
             expected = messages_of(decoded, "user") if isinstance(decoded, list) else None
-            assert repr(histories.read(given_text)) == repr(expected)
+            assert repr(histories.of_list(given_text)) == repr(expected)
 
 
 @pytest.mark.parametrize("value", ["-0", "1e999", "18446744073709551617", "NaN", '"a\x01b"', "[" * 1100 + "]" * 1100])
@@ -62,14 +71,14 @@ def test_what_needs_tolerance_is_read_with_it_wherever_it_stands(value: str) -> 
     for text in (f"[{plain}]", f"[{plain},{strange}]", f"[{plain},{strange},{plain}]", f"[{plain},{plain}]"):
         decoded = from_text(text)
         expected = messages_of(decoded, "user") if isinstance(decoded, list) else None
-        assert repr(histories.read(text)) == repr(expected)
+        assert repr(histories.of_list(text)) == repr(expected)
 
 
 def test_what_stood_in_an_earlier_text_is_not_made_again() -> None:
     histories = Histories()
     first, second = {"role": "user", "content": "one"}, {"role": "assistant", "content": "two"}
-    before = histories.read(json.dumps([first]))
-    after = histories.read(json.dumps([first, second]))
+    before = histories.of_list(json.dumps([first]))
+    after = histories.of_list(json.dumps([first, second]))
     assert before is not None
     assert after is not None
     assert after[0] is before[0]
@@ -88,16 +97,66 @@ values = st.sampled_from(["text", 1, None, {}, {"0": "in an object"}, {"a": {"0"
 def test_numbered_attributes_make_the_same_tree_in_either_way(attributes: dict[str, Any]) -> None:
     start = "llm.tools."
     found = [name for name in attributes if name.startswith(start)]
-    general = facts._any_tree(copy.deepcopy(attributes), start, found)
-    plain = facts._plain_tree(copy.deepcopy(attributes), "llm.tools", found) if found else None
+    general = facts._any_tree(fresh(attributes), start, found)
+    plain = facts.plain_tree(fresh(attributes), "llm.tools", found) if found else None
     assert plain is None or repr(plain) == repr(general)
     assert (
         not found
         or isinstance(from_text(attributes.get("llm.tools")), list)
-        or (repr(numbered(copy.deepcopy(attributes), "llm.tools", " ".join(attributes))) == repr(general))
+        or (repr(numbered(fresh(attributes), "llm.tools", " ".join(attributes))) == repr(general))
     )
 
 
 def test_numbered_attributes_in_their_usual_order_need_one_look_each() -> None:
     attributes = {"llm.tools.1.name": "b", "llm.tools.0.name": "a", "llm.tools.0.of.0": 1}
-    assert facts._plain_tree(attributes, "llm.tools", list(attributes)) == [{"name": "a", "of": [1]}, {"name": "b"}]
+    assert facts.plain_tree(attributes, "llm.tools", list(attributes)) == [{"name": "a", "of": [1]}, {"name": "b"}]
+
+
+RESTS = """message.role|message.content|role|content|message.tool_calls.0.tool_call.id|message.tool_call_id|message|0
+|message.tool_calls.0.tool_call.function.name|message.contents.0.message_content.text|"""
+rests = st.sampled_from(RESTS.replace("\n", "").split("|"))
+numbers = st.sampled_from(["0", "0", "1", "1", "2", "10", "01", "x", ""])
+written = st.sampled_from(["user", "assistant", "tool", "nobody", "text", '["a"]', "-0"])
+others = st.sampled_from([None, 1, True, 1.0, {}, ["a"], {"role": "user"}])
+strange = st.one_of(written, written, written, others)
+prefixes = st.sampled_from(["llm.input_messages", "llm.input_messages", "gen_ai.prompt"])
+numbered_names = st.builds(lambda *steps: ".".join(steps), prefixes, numbers, rests)
+other_names = st.sampled_from(["llm.input_messages", "gen_ai.prompt", "gen_ai.prompt_tokens", "llm.input_messages_2.0"])
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.dictionaries(numbered_names, written, max_size=6),
+            st.dictionaries(st.one_of(numbered_names, other_names), strange, max_size=1),
+        ),
+        max_size=6,
+    )
+)
+@example(
+    [({"gen_ai.prompt.0.role": "user", "gen_ai.prompt.0.content": "a"}, {}), ({}, {"gen_ai.prompt.0.role": "tool"})]
+)
+@example([({"gen_ai.prompt.0.role": "user"}, {"gen_ai.prompt.0.content": 1}), ({}, {"gen_ai.prompt.0.content": True})])
+def test_numbered_messages_that_repeat_are_read_as_if_they_were_new(spans: list[tuple[Any, Any]]) -> None:
+    """Each span has the attributes of the one before and more, and perhaps one that only this span has."""
+    histories = Histories()
+    attributes: dict[str, Any] = {}
+    for added, odd_one in spans:
+        attributes = {**attributes, **added}
+        every = {**attributes, **odd_one}
+        names = " ".join(every)
+        found = [numbered(fresh(every), prefix, names) for prefix in NUMBERED]
+        expected = next((messages_of(value, "user") for value in found if value is not ABSENT), None)
+        assert repr(histories.of_numbered(every, names)) == repr(expected)
+
+
+def test_numbered_messages_that_repeat_are_not_made_again() -> None:
+    histories = Histories()
+    first = {"llm.input_messages.0.message.role": "user", "llm.input_messages.0.message.content": "one"}
+    second = {"llm.input_messages.1.message.role": "assistant", "llm.input_messages.1.message.content": "two"}
+    before = histories.of_numbered(first, " ".join(first))
+    after = histories.of_numbered({**first, **second}, " ".join([*first, *second]))
+    assert before is not None
+    assert after is not None
+    assert after[0] is before[0]
+    assert [message.content.texts for message in after] == [["one"], ["two"]]

@@ -27,7 +27,8 @@ from loopaudit.readers.kit.chat.message import from_text
 from loopaudit.readers.kit.fields import items, malformed, mapping, not_a_record, string, unknown_record
 from loopaudit.readers.kit.traces.attributes import fill, kind_of_span, status_of, unwrapped
 from loopaudit.readers.kit.traces.emit import emit_spans
-from loopaudit.readers.kit.traces.messages import Histories, is_tool_message, messages_of
+from loopaudit.readers.kit.traces.histories import Histories
+from loopaudit.readers.kit.traces.messages import is_tool_message, messages_of
 from loopaudit.readers.kit.traces.spans import Kind, Span, instant
 from loopaudit.readers.kit.whole import tokens, values
 from loopaudit.readers.probe import Probe

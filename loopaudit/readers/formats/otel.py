@@ -29,7 +29,7 @@ from loopaudit.readers.kit.fields import items, malformed, mapping, not_a_record
 from loopaudit.readers.kit.traces.attributes import fill, kind_of_span
 from loopaudit.readers.kit.traces.emit import emit_spans
 from loopaudit.readers.kit.traces.facts import pick, text_of
-from loopaudit.readers.kit.traces.messages import Histories
+from loopaudit.readers.kit.traces.histories import Histories
 from loopaudit.readers.kit.traces.spans import Span, instant
 from loopaudit.readers.kit.whole import samples, values
 from loopaudit.readers.probe import Probe

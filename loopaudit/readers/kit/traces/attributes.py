@@ -18,7 +18,8 @@ from loopaudit.readers.kit.chat.message import from_text
 from loopaudit.readers.kit.fields import items, mapping, string
 from loopaudit.readers.kit.traces import monocle
 from loopaudit.readers.kit.traces.facts import numbered, pick, text_of, tools_in, usage_in
-from loopaudit.readers.kit.traces.messages import Histories, SpanMessage, messages_of, messages_of_list
+from loopaudit.readers.kit.traces.histories import Histories
+from loopaudit.readers.kit.traces.messages import SpanMessage, messages_of, messages_of_list
 from loopaudit.readers.kit.traces.parts import are_blocks
 from loopaudit.readers.kit.traces.spans import ABSENT, Kind, Span
 
@@ -206,7 +207,7 @@ def _model(
         value = attributes.get(name)
         if value is not None:
             is_output = name == _OUTPUT_LIST
-            messages = messages_of_list(value, "assistant") if is_output else histories.read(value)
+            messages = messages_of_list(value, "assistant") if is_output else histories.of_list(value)
             if messages is None:
                 lost(f"{name} that are no list")
             else:
@@ -216,11 +217,12 @@ def _model(
     span.inputs = next((listed[name] for name in _INPUT_LISTS if name in listed), None)
     if span.inputs is None:
         given = pick(attributes, _INPUTS)
-        for prefix in ("llm.input_messages", "gen_ai.prompt"):
-            given = numbered(attributes, prefix, names) if given is ABSENT else given
         if given is ABSENT:
-            given = event_inputs if event_inputs else pick(attributes, _WHOLE_INPUTS)
-        span.inputs = None if given is ABSENT else messages_of(given, "user")
+            span.inputs = histories.of_numbered(attributes, names)
+            if span.inputs is None:
+                given = event_inputs if event_inputs else pick(attributes, _WHOLE_INPUTS)
+        if given is not ABSENT:
+            span.inputs = messages_of(given, "user")
     span.outputs = listed.get(_OUTPUT_LIST)
     if span.outputs is None:
         made: Any = pick(attributes, ("gcp.vertex.agent.llm_response",))

@@ -114,7 +114,9 @@ class _Reading:
             return
         is_first = span.agent not in self._users
         given = self._users.setdefault(span.agent, {})
-        last = max((n for n, message in enumerate(span.inputs) if message.speaker == "assistant"), default=-1)
+        last = len(span.inputs) - 1
+        while last >= 0 and span.inputs[last].speaker != "assistant":
+            last -= 1
         times: dict[str, int] = {}
         for place, message in enumerate(span.inputs):
             content = message.content

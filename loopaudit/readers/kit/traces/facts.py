@@ -46,11 +46,11 @@ def numbered(attributes: Mapping[str, Any], prefix: str, names: str) -> Any:
     found = [name for name in attributes if name.startswith(start)]
     if not found:
         return ABSENT
-    tree = _plain_tree(attributes, prefix, found)
+    tree = plain_tree(attributes, prefix, found)
     return _any_tree(attributes, start, found) if tree is None else tree
 
 
-def _plain_tree(attributes: Mapping[str, Any], prefix: str, found: Iterable[str]) -> Any:
+def plain_tree(attributes: Mapping[str, Any], prefix: str, found: Iterable[str]) -> Any:
     """What :func:`_any_tree` makes, at a third of the time; ``None`` where an object stands in the way.
 
     Most attributes stand in the same place as the one before: a place is found by the whole name in front of the last

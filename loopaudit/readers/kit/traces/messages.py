@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal
 
-import orjson
 from msgspec import Struct, field
 
-from loopaudit.core.canonical import compact, has_negative_zero
+from loopaudit.core.canonical import compact
 from loopaudit.core.events import content_text
 from loopaudit.readers.kit.blocks import Answer, Asked, Content, content_of
 from loopaudit.readers.kit.chat.message import from_text, message_of
@@ -38,9 +37,6 @@ SPEAKERS: Final[dict[str, Speaker]] = {
 
 MAX_DEPTH: Final = 8
 """Containers around a message, at most."""
-
-MAX_HISTORIES: Final = 4
-"""Texts that are remembered: as many agents may work in turns."""
 
 _AROUND: Final = ("input", "inputs", "output", "outputs")
 """Members that may stand around the messages, alone or with one other."""
@@ -69,72 +65,13 @@ def messages_of(value: Any, speaker: Speaker) -> list[SpanMessage]:
     return found
 
 
-class Histories:
-    """Reads the messages that models are given, from JSON texts of which most are an earlier one with more behind.
-
-    A model is given the whole conversation in every call, so that a trace grows with the square of its calls. What
-    stood in an earlier text is not read again: the messages of several spans are the same objects.
-    """
-
-    __slots__ = ("_known",)
-
-    def __init__(self) -> None:
-        self._known: list[tuple[str, list[SpanMessage]]] = []
-        """Texts without their last bracket, and what is in them; newest last."""
-
-    def read(self, value: Any) -> list[SpanMessage] | None:
-        """What :func:`messages_of` gives of a list; ``None`` for what is none."""
-        if isinstance(value, str) and value.startswith("[") and value.endswith("]"):
-            found = self._of_text(value)
-            if found is not None:
-                return found
-        return messages_of_list(value, "user")
-
-    def _of_text(self, text: str) -> list[SpanMessage] | None:
-        known = self._known
-        place = next((n for n in reversed(range(len(known))) if text.startswith(known[n][0])), None)
-        if place is None:
-            found = _usual_messages(text)
-        else:
-            begun, before = known[place]
-            if len(text) == len(begun) + 1:
-                return before
-            # Where that list ended, this one must go on; what stands behind the comma is a list of its own.
-            added = _usual_messages("[" + text[len(begun) + 1 :]) if text[len(begun)] == "," else None
-            found = before + added if added else None
-        if not found:
-            return None
-        if place is not None or len(known) == MAX_HISTORIES:
-            del known[place or 0]
-        known.append((text[:-1], found))
-        return found
-
-
-def _usual_messages(text: str) -> list[SpanMessage] | None:
-    """The messages of a list, if all are usual ones, and the text is JSON that is read without tolerance."""
-    try:
-        data = text.encode()
-        entries = orjson.loads(data)
-    except ValueError:
-        return None
-    if has_negative_zero(data):
-        return None
-    found: list[SpanMessage] = []
-    for entry in entries:
-        message = _usual(entry, "user") if isinstance(entry, dict) else None
-        if message is None:
-            return None
-        found.append(message)
-    return found
-
-
 def messages_of_list(value: Any, speaker: Speaker) -> list[SpanMessage] | None:
     """What :func:`messages_of` gives of a list, or of one that was written as JSON text; ``None`` for what is none."""
     decoded = from_text(value)
     return messages_of(decoded, speaker) if isinstance(decoded, list) else None
 
 
-def _usual(value: dict[str, Any], speaker: Speaker) -> SpanMessage | None:
+def usual_message(value: dict[str, Any], speaker: Speaker) -> SpanMessage | None:
     """What most messages are, without the looks at what may stand around one."""
     inner = value["message"] if len(value) == 1 and "message" in value else value
     if isinstance(inner, dict) and _AROUND_MESSAGES.isdisjoint(inner):
@@ -163,7 +100,7 @@ def _several(value: list[Any], speaker: Speaker, found: list[SpanMessage], depth
     for entry in value:
         decoded = from_text(entry) if isinstance(entry, str) else entry
         if isinstance(decoded, dict) and depth < MAX_DEPTH - 1:
-            usual = _usual(decoded, speaker)
+            usual = usual_message(decoded, speaker)
             if usual is not None:
                 found.append(usual)
                 together = None

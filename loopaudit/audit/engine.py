@@ -22,7 +22,7 @@ from loopaudit.core.counts import Totals, missing_calls, missing_needs
 from loopaudit.core.events import TOKEN_LIMIT, Batch, Boundary, Call, Event, Result, Turn
 from loopaudit.core.findings import Action, Decision, Finding
 from loopaudit.core.report import PolicyResult
-from loopaudit.core.tools import Kind, Translator, translator
+from loopaudit.core.tools import Kind, Translator, literal, translator
 from loopaudit.policies.contract import Context, Guard, Mode, Selected
 from loopaudit.policies.registry import policies
 
@@ -216,17 +216,17 @@ class Replay:
 
     def _described(self) -> list[Context]:
         """The context of each policy. Those that differ in nothing share one."""
+        contexts = self._contexts
+        enforced, schemas, kinds = self._enforced, self._schemas, self._kinds
         shared: Context | None = None
-        for tool, foreign, given in zip(self._translators, self._foreign, self._handovers, strict=True):
-            handover = None if foreign else given
-            plain = handover is None and not isinstance(tool, Translator)
-            context = shared if plain else None
-            if context is None:
-                context = Context(self._enforced, tool, self._schemas, self._kinds, handover)
-                if plain:
-                    shared = context
-            self._contexts.append(context)
-        return self._contexts
+        for tool, foreign, handover in zip(self._translators, self._foreign, self._handovers, strict=True):
+            if tool is not literal or (handover is not None and not foreign):
+                contexts.append(Context(enforced, tool, schemas, kinds, None if foreign else handover))
+                continue
+            if shared is None:
+                shared = Context(enforced, tool, schemas, kinds)
+            contexts.append(shared)
+        return contexts
 
     def _run(self, lane: _Lane, guard: Guard, stretches: Sequence[Stretch]) -> None:
         """Run one guard over a block of its agent's events. A guard that crashes is put out."""

@@ -80,6 +80,7 @@ class OpenrouterAgentGuard(Guard):
 
     def __init__(self, params: OpenrouterAgentParams, context: Context) -> None:
         self._params = params
+        self._least = min(params.observe, params.stop)
         self._tools: Recent[str, dict[bytes, int]] = Recent(TOOLS_KEPT)
         self._text = ""
         """The last text that was not blank."""
@@ -126,6 +127,8 @@ class OpenrouterAgentGuard(Guard):
         self._text_run = self._text_run + 1 if is_same else 1
         self._text, self._tail = text, tail
         may_repeat = tail[-1] in tail[:-1] or 2 * len(text) > WINDOW_UNITS
+        if not may_repeat and self._text_run < self._least:
+            return None
         repeats = repeats_at_end(tail_words(words(text), len(text))) if may_repeat else 0
         inside = self._rung("text-repetition", repeats)
         across = self._rung("text-streak", self._text_run)

@@ -68,7 +68,10 @@ def check(schema: Any, arguments: Any, *, unions: bool = False) -> Rejection | N
             value = arguments.get(name)
             if value is None or not isinstance(declared, dict):
                 continue
-            types = _types(declared.get("type"), unions=unions)
+            named = declared.get("type")
+            if named == _OWN_NAMES.get(type(value)):
+                continue  # nearly all, and not worth a closer look
+            types = _types(named, unions=unions)
             if types is not None and not any(_matches(kind, value) for kind in types):
                 wrong.append((name, " | ".join(types) or "unknown", type_name(value)))
     if not missing and not wrong:
@@ -119,6 +122,7 @@ def _types(declared: Any, *, unions: bool) -> list[str] | None:
     return None
 
 
+_OWN_NAMES: Final[Mapping[type, str]] = {str: "string", int: "integer", bool: "boolean", list: "array", dict: "object"}
 _KNOWN: Final = frozenset({"string", "number", "boolean", "object", "array", "null"})
 
 

@@ -61,9 +61,11 @@ def _fits_any(option: str) -> bool:
 
 def words_of(text: str) -> list[str]:
     """The words of a text, in order; each letter of Chinese and Japanese is one."""
+    letters = () if text.isascii() else [letter for letter in set(text) if "\u3040" <= letter <= "\u9fff"]
+    if not all(map(str.isalnum, letters)):
+        return _WORD_OR_LETTER.findall(text)
     # A class of so many letters takes a millisecond to compile.
-    unspaced = not text.isascii() and any("\u3040" <= letter <= "\u9fff" for letter in set(text))
-    return (_WORD_OR_LETTER if unspaced else _WORD).findall(text)
+    return _WORD.findall(text.translate({ord(letter): f" {letter} " for letter in letters}) if letters else text)
 
 
 LEAST_WORDS: Final = 3

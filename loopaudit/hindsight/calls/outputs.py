@@ -123,7 +123,19 @@ def text_of(held: Held) -> str | None:
     """The text of a kept result, or ``None`` where only its digest is left."""
     if isinstance(held, tuple):
         return None
-    return held if isinstance(held, str) else decode_text(held)
+    if isinstance(held, str):
+        return held
+    last, other = _DECODED[0]
+    if last[0] is held:
+        return last[1]
+    decoded = other if other[0] is held else (held, decode_text(held))
+    _DECODED[0] = decoded, last
+    return decoded[1]
+
+
+_Decoded = tuple[bytes | None, str]
+_DECODED: Final[list[tuple[_Decoded, _Decoded]]] = [((None, ""), (None, ""))]
+"""The two results that were asked for last: one that comes again is compared with others, one by one."""
 
 
 def as_letters(source: str | bytes) -> str:

@@ -15,7 +15,7 @@ import msgspec
 
 from loopaudit.core import regex
 from loopaudit.core.failure_words import says_failure
-from loopaudit.core.regex import Caseless, Phrase
+from loopaudit.core.regex import Phrase
 from loopaudit.hindsight.calls.wordings import PERSISTED, content_of
 
 END: Final = 1 << 40
@@ -195,10 +195,15 @@ def _number(value: Any) -> int | None:
 
 # -- what was shown ------------------------------------------------------------------------
 
-_CUT: Final = Caseless(
-    r"truncat|\bclipped\b|\bonly part of\b|\bshowing\b|\bmore lines\b|\bremaining lines\b|\[\.\.\."
-    r"|use (?:the )?(?:offset|start_line|view_range)|\bof \d+ (?:lines|characters|bytes)|\blines? omitted\b"
-    r"|output (?:too long|limit)",
+_CUT: Final = (
+    Phrase("truncat|[...|output too long|output limit", r"truncat|\[\.\.\.|output (?:too long|limit)"),
+    Phrase(
+        "clipped|only part of|showing|more lines|remaining lines|line omitted|lines omitted|use offset|use start_line"
+        "|use view_range|use the ",
+        r"\b(?:clipped\b|only part of\b|showing\b|more lines\b|remaining lines\b|lines? omitted\b)"
+        r"|use (?:the )?(?:offset|start_line|view_range)",
+    ),
+    Phrase(" lines| characters| bytes", r"\bof \d+ (?:lines|characters|bytes)"),
 )
 _OF: Final = Phrase(" of ", r"\d\s{0,2}[-\u2013]\s{0,2}\d{1,9} of (\d{1,9})\b")
 """``lines 41-80 of 760``."""
@@ -223,7 +228,8 @@ def glimpse_of(source: str | bytes) -> Glimpse:
 
 def is_cut(seen: Glimpse) -> bool:
     """Whether an output says at its beginning or end that it shows only a part."""
-    return _CUT.search(seen.head) is not None or _CUT.search(seen.tail) is not None
+    ends = regex.folded(seen.head), regex.folded(seen.tail)
+    return any(phrase.search(low) is not None for phrase in _CUT for low in ends)
 
 
 class Coverage:

@@ -39,6 +39,11 @@ def _is_unspaced(character: str) -> bool:
     return "\u3040" <= character <= "\u30ff" or "\u3400" <= character <= "\u9fff" or "\uac00" <= character <= "\ud7af"
 
 
+def _spaced(text: str, letters: set[str]) -> str:
+    """A text with blanks around some letters."""
+    return text.translate({ord(letter): f" {letter} " for letter in letters}) if letters else text
+
+
 _BLANKS: Final = {code: " " for code in range(128) if not (chr(code).isalnum() or chr(code) == "_")}
 """Puts a blank in the place of every ASCII character that is part of no word."""
 
@@ -69,10 +74,11 @@ class Text:
             others = () if low.isascii() else set(_NOT_ASCII.findall(low))
             if not any(map(_is_letter, others)):
                 found = low.encode("ascii", "replace").decode().translate(_BLANKS).split()
-            elif not any(map(_is_unspaced, others)):
-                found = _SPACED.findall(low)  # the classes of the other take milliseconds to compile
             else:
-                found = _WORD.findall(low)
+                # With blanks around the letters of such scripts; the classes of the other take milliseconds to compile.
+                unspaced = set(filter(_is_unspaced, others))
+                plain = all(map(str.isalnum, unspaced))
+                found = _SPACED.findall(_spaced(low, unspaced)) if plain else _WORD.findall(low)
             self._words = words = tuple(found)
         return words
 

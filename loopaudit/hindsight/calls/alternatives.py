@@ -59,12 +59,14 @@ def command_in_order(command: str) -> str:
 _BEGINNINGS: Final = (*sorted(_PROGRAMS), "git", "cd ")
 
 
-def _program_of(command: str) -> str:
-    """The searching program that a command of a fair length begins with, in whatever folder; empty for any other.
+def may_search(command: str) -> bool:
+    """Whether a command may begin with a program that searches or lists: a quick look, asked of every new command."""
+    return command.startswith(_BEGINNINGS) or command[:1].isspace()
 
-    No pattern is used: it is asked of every new command.
-    """
-    if len(command) > MAX_LOOKED_AT or not (command.startswith(_BEGINNINGS) or command[:1].isspace()):
+
+def _program_of(command: str) -> str:
+    """The searching program that a command of a fair length begins with, in whatever folder; empty for any other."""
+    if len(command) > MAX_LOOKED_AT or not may_search(command):
         return ""
     begins = (command.partition("&&")[2] if command.startswith("cd ") else command)[:16].split()
     program = "" if not begins else "grep" if begins[:2] == ["git", "grep"] else begins[0]

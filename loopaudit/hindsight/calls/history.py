@@ -28,7 +28,7 @@ from typing import Any, Final, Literal
 from loopaudit.core import canonical
 from loopaudit.core.events import TOKEN_LIMIT, Call, Result
 from loopaudit.core.failure_words import says_failure
-from loopaudit.hindsight.calls.alternatives import words_of_search
+from loopaudit.hindsight.calls.alternatives import may_search, words_of_search
 from loopaudit.hindsight.calls.answers import (
     Answers,
     Reports,
@@ -475,14 +475,16 @@ class History:
             self._repeats(f"\0echo {subject.call.name}", "<argument>", entry)
             self.erring = self.constant > 0 and not seeks(subject.call.name)
         elif worded(asked) if subject.nature.rewordable else asks_in_words(asked):
-            answer = without_echo(self._footers.plain(entry.held), asked)
+            plain = self._footers.plain(entry.held)
             answers, question = self._answers_since(), question_of(asked)
-            self.constant = answers.again(subject.call.name, answer, entry.last, entry.batch, question)
+            self.constant = answers.again(
+                subject.call.name, without_echo(plain, asked), entry.last, entry.batch, question
+            )
             if self.constant:
                 self.evidence = answers.first
                 self.rephrased = answers.rephrased or tells_all(entry.held)
             else:
-                self._found_again(entry)
+                self._found_again(plain, entry)
         return FIRST
 
     def _runs_command(self, entry: KnownCall) -> CallClass | None:
@@ -500,7 +502,7 @@ class History:
             place = paged_command(command)
             if place and self._page(f"{subject.call.name}\0{place}", entry):
                 return FIRST
-            if self._spelled_anew(command, entry):
+            if may_search(command) and self._spelled_anew(command, entry):
                 return FIRST
             if "&" in command and ">" in command and len(self._logs) < MAX_LOGS:
                 self._logs += logs_of(command)
@@ -622,10 +624,9 @@ class History:
             self.noise = RECEIPT  # the same thing was made once more
         return FIRST
 
-    def _found_again(self, entry: KnownCall) -> None:
+    def _found_again(self, held: Held, entry: KnownCall) -> None:
         """Count the searches in other words that find, in whatever order, what was found before."""
         tool = self.subject.call.name
-        held = self._footers.plain(entry.held)
         hits = self._hits_since()
         again = hits.shown(tool, held, entry.last, entry.batch)
         if again and self.changes.world_since(hits.first):

@@ -154,13 +154,16 @@ class Subject:
         return self._without(THOUGHT_LABELS)
 
     def _of_command(self, call: Call) -> Identity:
-        arguments = self.arguments()
-        command = arguments.get("command") if isinstance(arguments, dict) else None
-        if not isinstance(command, str):  # as most tools name it
-            command = command_of(call.name, arguments)
-        self.command = command
+        self._parsed = arguments = call.arguments
+        self._parsed_for = call
         if not isinstance(arguments, dict):
+            self.command = command_of(call.name, arguments)
             return call.key
+        value = arguments.get("command")
+        if value is None:
+            value = arguments.get("cmd")
+        # Nearly all tools name it in one of these ways; the others are looked for.
+        self.command = command = value if isinstance(value, str) else command_of(call.name, arguments)
         if command is None:
             return self._without(META)
         paused = _PAUSE.match(command) if command.startswith("sleep ") else None
@@ -168,7 +171,7 @@ class Subject:
             command = f"sleep; {command[paused.end() :]}"  # how long a look waits says nothing about what it asks for
         if "|" in command and (ordered := command_in_order(command)) != command:
             command = ordered
-        asked = [name for name in arguments if name not in META]
+        asked = _asked_by(tuple(arguments))
         if len(asked) == 1:
             return hash((call.name, command))
         if len(asked) == 2:  # mostly a folder beside the command
@@ -243,6 +246,12 @@ class Subject:
             return None
         arguments = self.arguments()
         return path_of(arguments) if isinstance(arguments, Mapping) else None
+
+
+@lru_cache(maxsize=256)  # a tool is called with one of a few sets of arguments
+def _asked_by(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Those arguments of a looking or shell tool that say what is asked."""
+    return tuple(name for name in names if name not in META)
 
 
 @lru_cache(maxsize=512)

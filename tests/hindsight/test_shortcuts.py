@@ -28,6 +28,7 @@ from loopaudit.hindsight.calls import (
     outputs,
     ranges,
     shell_ranges,
+    waits,
     wordings,
 )
 from loopaudit.hindsight.calls.edits import _lines_of, edit_of, edited_paths, replaced_in
@@ -957,3 +958,16 @@ def test_a_rank_in_whatever_brackets(text: str) -> None:
 def test_a_placeholder_is_known_by_how_it_begins(before: str, text: str) -> None:
     low = wordings.content_of(before + text).lower()
     assert wordings.is_placeholder(before + text) is any(phrase.pattern.match(low) for phrase in wordings._PLACEHOLDER)
+
+
+@given(
+    st.sampled_from(["", "a\n", '{"a":1,"exit_code":0}\n', "exit(1)\n", "x" * 120 + "\n"]),
+    st.sampled_from(["exit code: 0", "EXIT 1", "eXit 0", "Process exited with code 3", '"exit_code": 0', "exit\u00e9"]),
+    st.sampled_from(["", "\n", '"}', "_", "(2)"]),
+)
+def test_an_exit_code_is_looked_for_at_the_end(before: str, last: str, end: str) -> None:
+    text = before + last + end
+    for held in (text, orjson.dumps(text), json.dumps(text).encode()):
+        tail = outputs.as_letters(held[-waits._TAIL :])
+        general = ("xit" in tail or "XIT" in tail) and wordings.shows_exit(text)
+        assert (waits._may_show_exit(held) and wordings.shows_exit(text)) is general

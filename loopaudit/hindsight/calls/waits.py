@@ -90,11 +90,7 @@ class Waits:
         if isinstance(held, tuple):
             return
         self._answers += 1
-        if isinstance(held, bytes):
-            may_exit = held.find(b"xit", -_TAIL) >= 0 or held.find(b"XIT", -_TAIL) >= 0
-        else:
-            may_exit = held.find("xit", -_TAIL) >= 0 or held.find("XIT", -_TAIL) >= 0
-        if may_exit and shows_exit(tail_of(held)):
+        if _may_show_exit(held) and shows_exit(tail_of(held)):
             self._exits += 1
             # Some harnesses put an exit code behind the output of every command, or of each that fails; that tells
             # of no log that it ends.
@@ -133,6 +129,17 @@ class Waits:
             return again
         self._wait = now
         return 0
+
+
+def _may_show_exit(held: str | bytes) -> bool:
+    """Whether an exit code may be the last line of an answer; spares decoding most."""
+    if isinstance(held, bytes):
+        if held.find(b"xit", -_TAIL) < 0 and held.find(b"XIT", -_TAIL) < 0:
+            return False
+        tail = held[-_TAIL:].lower()
+        at = tail.rfind(b"xit") + 3
+        return tail[at : at + 1] not in (b"_", b"(")  # a member of a document, or a call in a program
+    return held.find("xit", -_TAIL) >= 0 or held.find("XIT", -_TAIL) >= 0
 
 
 def _same(before: _Look, now: _Look) -> bool:

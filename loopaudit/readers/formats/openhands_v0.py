@@ -32,7 +32,7 @@ from loopaudit.core.tools import declared_schemas
 from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.chat.message import usage_of
-from loopaudit.readers.kit.fields import flag, items, malformed, mapping, moment, not_a_record, string
+from loopaudit.readers.kit.fields import items, malformed, mapping, moment, not_a_record, string
 from loopaudit.readers.kit.openhands import (
     exit_code,
     is_event,
@@ -108,19 +108,26 @@ class _Reading:
     def _event(self, value: Any) -> None:
         if self.run is None:
             self.run = _Run(self.emit)
-        if value == []:
+        if isinstance(value, dict):
+            self.run.take(value)
+        elif not isinstance(value, list) or not value:
             not_a_record(self.emit)
-        for event in value if isinstance(value, list) else [value]:
-            if isinstance(event, dict):
-                self.run.take(event)
-            else:
-                not_a_record(self.emit)
+        else:
+            for event in value:
+                if isinstance(event, dict):
+                    self.run.take(event)
+                else:
+                    not_a_record(self.emit)
 
     def _row(self, row: Mapping[str, Any], events: list[Any]) -> None:
         self.emit.session(self.names.unique(_name(row)))
         run = self.run = _Run(self.emit)
+        take = run.take
         for event in events:
-            self._event(event)
+            if type(event) is dict:
+                take(event)
+            else:
+                self._event(event)
         self.run = None
         error = string(row.get("error")) or ""
         self.emit.at()
@@ -161,18 +168,22 @@ class _Run:
 
     def take(self, event: Mapping[str, Any]) -> None:
         """One event."""
-        self.emit.at(time=moment(event.get("timestamp")))
+        emit = self.emit
+        # As :meth:`Emitter.at` does, without a call of it.
+        at = event.get("timestamp")
+        emit.time = at if type(at) is str else moment(at)
+        emit.agent = ""
         action, observation = event.get("action"), event.get("observation")
         if isinstance(action, str) and observation is None:
             self._action(action, event)
         elif isinstance(observation, str) and action is None:
             self._observation(observation, event)
         elif "action" not in event and "observation" not in event:
-            self.emit.problem("unknown_record", "neither an action nor an observation")
+            emit.problem("unknown_record", "neither an action nor an observation")
         elif _is_acknowledgement(event):
             return
         else:
-            malformed(self.emit, "an event without a readable action or observation")
+            malformed(emit, "an event without a readable action or observation")
 
     # -- actions ---------------------------------------------------------------------------
 
@@ -185,6 +196,9 @@ class _Run:
             malformed(self.emit, "an action whose args are no object")
             args = {}
         source = event.get("source")
+        if kind in KNOWN_CALLS and source != "user":
+            self._call(kind, args, event)
+            return
         if kind == "message":
             self._message(source, args)
         elif kind == "condensation":
@@ -198,6 +212,8 @@ class _Run:
         elif source == "user":
             self.emit.problem("not_a_call", "an action of the person, not of the agent")
         else:
+            message = f"actions of kind {one_line(kind, 40)} are not known; taken for calls"
+            self.emit.problem("unknown_record", message)
             self._call(kind, args, event)
             return
         self.skipped.add(_plain(event.get("id")))
@@ -217,53 +233,56 @@ class _Run:
             malformed(self.emit, "a message without a known source")
 
     def _call(self, kind: str, args: Mapping[str, Any], event: Mapping[str, Any]) -> None:
-        if kind not in KNOWN_CALLS:
-            message = f"actions of kind {one_line(kind, 40)} are not known; taken for calls"
-            self.emit.problem("unknown_record", message)
+        emit = self.emit
         self.actions += 1
         metadata = mapping(event.get("tool_call_metadata"))
-        response = mapping(metadata.get("model_response"))
-        key = string(response.get("id")) or f"a{self.actions}"
-        model = string(response.get("model"))
-        thought = string(args.get("thought"))
-        if thought is not None and kind != "think" and thought.strip():
-            self.emit.say(thought, key=key, model=model)
-        sent = sent_by_model(metadata, response)
-        name, arguments = sent or made_by_action(kind, args)
-        given = self.fresh.id(metadata.get("tool_call_id"))
-        call = self.emit.call(name, arguments, id=given, key=key, model=model)
-        usage = usage_of(response.get("usage"))
+        response: Mapping[str, Any] = mapping(metadata.get("model_response")) if metadata else metadata
+        key, model, usage = None, None, None
+        if response:
+            key, model = string(response.get("id")), string(response.get("model"))
+            usage = usage_of(response.get("usage"))
+        key = key or f"a{self.actions}"
+        thought = args.get("thought")
+        if isinstance(thought, str) and kind != "think" and thought.strip():
+            emit.say(thought, key=key, model=model)
+        given = metadata.get("tool_call_id")
+        name, arguments = sent_by_model(given, response) or made_by_action(kind, args)
+        call = emit.call(name, arguments, id=self.fresh.id(given), key=key, model=model)
         if usage is not None:
-            self.emit.usage(usage, key=key, model=model)
+            emit.usage(usage, key=key, model=model)
         if call is not None:
             self.last = call.id
-            if event.get("id") is not None:
-                self.calls[_plain(event["id"])] = call.id
+            own = event.get("id")
+            if own is not None:
+                self.calls[str(own)] = call.id
 
     # -- observations ----------------------------------------------------------------------
 
     def _observation(self, kind: str, event: Mapping[str, Any]) -> None:
         extras = mapping(event.get("extras"))
-        content = event.get("content")
         if kind == "agent_state_changed":
             self.stopped(string(extras.get("reason")) or "")
             return
         cause = _plain(event.get("cause"))
         if kind in NOT_RESULTS or (cause is not None and cause in self.skipped):
             return
-        if event.get("source") == "user" and kind in ("message", "user_message"):
-            self.emit.turn(string(content) or "")
+        if kind in ("message", "user_message") and event.get("source") == "user":
+            self.emit.turn(string(event.get("content")) or "")
             return
+        content = event.get("content")
         if not isinstance(content, (str, list, dict)):
             malformed(self.emit, "an observation without content")
         target = self._target(cause, kind, event)
         code = exit_code(extras, event)
-        success = flag(event.get("success"))
-        failed = True if kind in ("error", "user_rejected") else None
-        if failed is None and code is not None:
+        failed = None
+        if kind in ("error", "user_rejected"):
+            failed = True
+        elif code is not None:
             failed = False
-        elif failed is None and success is not None and not records_exit(extras, event):
-            failed = not success
+        else:
+            success = event.get("success")
+            if isinstance(success, bool) and not records_exit(extras, event):
+                failed = not success
         self.emit.result(
             target,
             content,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from loopaudit.readers.kit.fields import items, mapping, string
@@ -15,9 +15,14 @@ RUNNING = -1
 def exit_code(*places: Mapping[str, Any]) -> int | None:
     """The first recorded exit code, in ``metadata`` of a place or in the place; ``-1`` counts as none."""
     for place in places:
-        for code in (mapping(place.get("metadata")).get("exit_code"), place.get("exit_code")):
-            if isinstance(code, int) and not isinstance(code, bool) and code != RUNNING:
+        metadata = place.get("metadata")
+        if isinstance(metadata, dict):
+            code = metadata.get("exit_code")
+            if type(code) is int and code != RUNNING:
                 return code
+        code = place.get("exit_code")
+        if type(code) is int and code != RUNNING:
+            return code
     return None
 
 
@@ -75,18 +80,15 @@ def made_by_action(kind: str, args: Mapping[str, Any]) -> tuple[str, Any]:
     return kind, own_arguments(kind, args)
 
 
-def sent_by_model(metadata: Mapping[str, Any], response: Mapping[str, Any]) -> tuple[str, Any] | None:
-    """Name and arguments as the model sent them, if the event repeats its response."""
-    for call in _calls(response):
-        function = mapping(call.get("function"))
-        name, arguments = string(function.get("name")), function.get("arguments")
-        if call.get("id") == metadata.get("tool_call_id") and name is not None and isinstance(arguments, (str, dict)):
-            return name, arguments
+def sent_by_model(id: Any, response: Mapping[str, Any]) -> tuple[str, Any] | None:
+    """Name and arguments as the model sent them in the call of this id, if the event repeats its response."""
+    choices = response.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    message = first.get("message") if isinstance(first, dict) else None
+    calls = message.get("tool_calls") if isinstance(message, dict) else None
+    for call in items(calls):
+        if isinstance(call, dict) and call.get("id") == id and isinstance(function := call.get("function"), dict):
+            name, arguments = function.get("name"), function.get("arguments")
+            if name and isinstance(name, str) and isinstance(arguments, (str, dict)):
+                return name, arguments
     return None
-
-
-def _calls(response: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    for choice in items(response.get("choices"))[:1]:
-        for call in items(mapping(mapping(choice).get("message")).get("tool_calls")):
-            if isinstance(call, dict):
-                yield call

@@ -619,7 +619,7 @@ def told_by(decode: Callable[[bytes], Any], lines: list[bytes]) -> tuple[list[An
     chat = Chat(emit, is_log=True)
     for number, line in enumerate(lines, 1):
         emit.at(number)
-        chat.report(decode(line))
+        chat.report([decode(line)])
     emit.finish()
     return [view(e) for e in events], emit.problems.counts
 

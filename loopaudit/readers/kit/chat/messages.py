@@ -9,7 +9,7 @@ summary that a compaction left in the place of the history.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from msgspec import Raw, Struct
@@ -210,28 +210,29 @@ class Chat:
             self._asked = {}
         self._emit.session(session)
 
-    def report(self, message: Plain, model: str | None = None) -> None:
-        """Report one message of the emitter's line; ``model`` is the conversation's, where the message has none."""
-        emit = self._emit
-        # As :meth:`Emitter.at` does, without a call of it.
-        emit.time = message.timestamp if isinstance(message, Message) else None
-        emit.agent = self._agent
-        role = message.role
-        if role == "assistant":
-            self._response(message, model)
-        elif role == "tool":
-            self._result(message)
-        elif role == "user":
-            self._person(message)
-        elif role in ("system", "developer"):
-            if is_compaction(content_text(decoded(message.content))):
-                emit.boundary("compaction")
-        elif role in ("function", "tool_result"):
-            self._result(message)
-        elif role == "human":
-            self._person(message)
-        else:
-            self._stray(message, role, model)
+    def report(self, messages: Iterable[Plain], model: str | None = None) -> None:
+        """Report messages of the emitter's line; ``model`` is the conversation's, for those that have none."""
+        emit, agent = self._emit, self._agent
+        for message in messages:
+            # As :meth:`Emitter.at` does, without a call of it.
+            emit.time = message.timestamp if isinstance(message, Message) else None
+            emit.agent = agent
+            role = message.role
+            if role == "assistant":
+                self._response(message, model)
+            elif role == "tool":
+                self._result(message)
+            elif role == "user":
+                self._person(message)
+            elif role in ("system", "developer"):
+                if is_compaction(content_text(decoded(message.content))):
+                    emit.boundary("compaction")
+            elif role in ("function", "tool_result"):
+                self._result(message)
+            elif role == "human":
+                self._person(message)
+            else:
+                self._stray(message, role, model)
 
     def _stray(self, message: Plain, role: str | None, model: str | None) -> None:
         """Report a message of a role that the API does not have: a sub-agent's, a result's, or nobody's."""
@@ -242,7 +243,7 @@ class Chat:
             if chat is None:
                 chat = self._agents[name] = Chat(self._emit, is_log=self._asked is None, agent=name)
             original = message.original_role if isinstance(message, Message) else None
-            chat.report(replace(message, role=original or plain), model)
+            chat.report([replace(message, role=original or plain)], model)
         elif role in RESULTS and self._first_open() is not None:
             self._result(message)
         else:
@@ -280,31 +281,29 @@ class Chat:
         """Report the only call of a response, as :meth:`_calls` does without a look for others."""
         own = entry.id or None
         known = self._asked
-        given = own
+        hides = False
         if own is not None and known is not None:
             before = known.get(own)
-            if before is not None and before.result is not None:
-                given = None
-        call = self._report_call(entry, given, key, model)
+            hides = before is not None and before.result is not None
+        function = entry.function
+        name, sent = function.name, function.arguments
+        if name is None:
+            name = self._nameless()
+        if type(sent) is Raw:
+            sent = function.sent
+        call = self._emit.call(name, sent, id=None if hides else own, key=key, model=model)
         if call is None:
             return False
         self._newest, self._open = [call], None
-        self._shared = {} if own is None or call.id == own else {own: OpenCalls((call,))}
+        self._shared = {own: OpenCalls((call,))} if hides and own is not None else {}
         if own is not None and known is not None:
             known[own] = call
         return True
 
-    def _report_call(self, entry: ToolCall, id: str | None, key: str, model: str | None) -> Call | None:
-        """Report one call; ``None`` where it is a copy."""
-        function = entry.function
-        name = function.name
-        if name is None:
-            self._emit.problem("nameless_call", "a call without the name of its tool")
-            name = ""
-        sent = function.arguments
-        if type(sent) is Raw:
-            sent = function.sent
-        return self._emit.call(name, sent, id=id, key=key, model=model)
+    def _nameless(self) -> str:
+        """Count a call without a name. Returns what it is called."""
+        self._emit.problem("nameless_call", "a call without the name of its tool")
+        return ""
 
     def _calls(self, listed: list[ToolCall], key: str, model: str | None) -> bool:
         """Report the calls of one response; false where all of them are copies."""
@@ -324,7 +323,9 @@ class Chat:
                 twins.add(what)
                 if known is not None and own in known:
                     hides = hides or known[own].result is not None
-            call = self._report_call(entry, None if hides else own, key, model)
+            function = entry.function
+            name = self._nameless() if function.name is None else function.name
+            call = self._emit.call(name, function.sent, id=None if hides else own, key=key, model=model)
             if call is None:
                 continue
             reported.append(call)

@@ -109,8 +109,7 @@ class ChatReading:
                 self._doubled = False
             if message.conversation_id is not None and message.conversation_id != self._conversation:
                 self._switch(message.conversation_id)
-            for part in self._parts(message):
-                self.chat.report(part)
+            self.chat.report(self._parts(message))
 
     def _parts(self, message: Message) -> list[Message]:
         """The messages that one recorded message stands for."""
@@ -172,10 +171,7 @@ class ChatReading:
         self._before, self._sent, self._apart = marks, sent, len(messages) > sent
         if not known:
             self._begin(row)
-        model = model_of(row.facts)
-        report = self.chat.report
-        for message in messages[known:] if known else messages:
-            report(message, model)
+        self.chat.report(messages[known:] if known else messages, model_of(row.facts))
         end = end_of(row.facts)
         if end is not None:
             self.emit.at()

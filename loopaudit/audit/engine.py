@@ -11,7 +11,7 @@ The module is long because feeding, running and deciding share the state of one 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -127,6 +127,8 @@ class Replay:
         self._held = 0
         self._blocks = 0
         self._excerpts: dict[str, str] = {}
+        self._shown: dict[int, tuple[str, str]] = {}
+        """What findings show of a call's arguments and result, by its id, within a block: guards often agree."""
 
     # -- feeding ---------------------------------------------------------------------------
 
@@ -168,6 +170,7 @@ class Replay:
                 if lane.guard is not None:
                     self._run(lane, lane.guard, stretches)
         self._block.clear()
+        self._shown.clear()
         for result in self._large:
             result.shrink()
         self._large.clear()
@@ -233,6 +236,7 @@ class Replay:
         judge = guard.judge
         judged = avoided = 0
         batch: Batch | None = None
+        later: Iterator[Batch] = iter(())
         line = 0
         try:
             for turn, boundary, batches, calls in stretches:
@@ -250,17 +254,18 @@ class Replay:
                     avoided += calls
                     continue
                 judged += calls
-                for batch in batches:
+                later = iter(batches)
+                for batch in later:
                     decisions = judge(batch)
                     if decisions and self._decided(lane, batch, decisions):
-                        left = calls_behind(batches, batch)
+                        left = _calls_of(later)
                         judged -= left
                         avoided += left
                         break
         except Exception as error:  # noqa: BLE001 - a guard is foreign code; its crash is reported
             if batch is not None:
                 line = batch.line
-                judged -= calls_behind(batches, batch)
+                judged -= _calls_of(later)
             lane.guard = None
             lane.result.status = "crashed"
             cause = str(error) if isinstance(error, GuardError) else f"{type(error).__name__}: {error}"
@@ -296,6 +301,7 @@ class Replay:
         calls = batch.calls
         position = decision.position
         call = calls[position] if calls else None
+        arguments, shown = ("", "") if call is None else self._as_shown(call)
         return Finding(
             policy=lane.selected.label,
             action=decision.action,
@@ -311,13 +317,20 @@ class Replay:
             calls=(calls[0].number, calls[-1].number) if calls else (0, 0),
             whole_batch=position < 0,
             line=call.line if call is not None else batch.line,
-            arguments=short_arguments(call) if call is not None else "",
+            arguments=arguments,
             message=lane.message(decision),
             key=call.key.hex() if call is not None else "",
             details=decision.details,
             skipped=decision.skipped if self._enforced else 0,
-            result=self._excerpt(call) if call is not None else "",
+            result=shown,
         )
+
+    def _as_shown(self, call: Call) -> tuple[str, str]:
+        """A call's arguments and the beginning of its result, safe to print."""
+        shown = self._shown.get(id(call))
+        if shown is None:
+            shown = self._shown[id(call)] = (short_arguments(call), self._excerpt(call))
+        return shown
 
     def _excerpt(self, call: Call) -> str:
         """The beginning of a call's result, safe to print. Equal ones are one string in memory: loops repeat them."""
@@ -406,7 +419,5 @@ def stretches_of(events: Sequence[Event]) -> list[Stretch]:
     return found
 
 
-def calls_behind(batches: Sequence[Batch], batch: Batch) -> int:
-    """How many calls come in the batches behind one of them."""
-    place = next(place for place, other in enumerate(batches) if other is batch)
-    return sum([len(later.calls) for later in batches[place + 1 :]])
+def _calls_of(batches: Iterable[Batch]) -> int:
+    return sum([len(batch.calls) for batch in batches])

@@ -34,7 +34,16 @@ from loopaudit.hindsight.calls import (
 from loopaudit.hindsight.calls.edits import _lines_of, edit_of, edited_paths, replaced_in
 from loopaudit.hindsight.calls.effects import Natures, acts_in_gui, nature_of, sees_gui, tells_action
 from loopaudit.hindsight.calls.failing import HEADER, Failing, behind_header, may_say_error, maybe_error
-from loopaudit.hindsight.calls.failures import ends_of, excerpt, lead, loose, may_be_obstacle, obstacle_of, plain_of
+from loopaudit.hindsight.calls.failures import (
+    ends_of,
+    excerpt,
+    gist_of,
+    lead,
+    loose,
+    may_be_obstacle,
+    obstacle_of,
+    plain_of,
+)
 from loopaudit.hindsight.calls.history import History
 from loopaudit.hindsight.calls.noise import begins_otherwise, first_difference, same_but_for_noise
 from loopaudit.hindsight.calls.outputs import differences, digest_of, equal, head_of, is_nothing, text_of
@@ -155,8 +164,9 @@ failing_words = st.lists(pieces, max_size=12).map("".join)
 @example("Exit code 1\nsrc/a.py\nis not there at all", {"command": "src/a.py\nis not"})
 def test_the_first_phrase_of_a_failure(text: str, arguments: dict[str, Any]) -> None:
     """What is found line by line is what begins the whole text without noise and arguments."""
-    begin = lead(plain_of(text, arguments)[0])
-    assert loose(text, arguments) == re.sub(r"\d+", "0", re.sub(r"\s+", " ", begin).strip())
+    gist = gist_of(text, arguments)
+    begin = lead(plain_of(gist, arguments)[0])
+    assert loose(gist, arguments) == re.sub(r"\d+", "0", re.sub(r"\s+", " ", begin).strip())
 
 
 @given(
@@ -259,9 +269,10 @@ many_echoing = st.lists(echoed | pieces, min_size=4, max_size=24).map(
 @example("no src%2Fa.py", {"q": "src/a.py"})
 @example("no xyz", {str(n): f"b c{n}" for n in range(10, 22)} | {"q": "xyz"})
 def test_only_what_stands_in_an_error_is_looked_for_in_it(text: str, arguments: dict[str, Any]) -> None:
-    everything = _all_echoes(arguments)
-    assert plain_of(text, arguments) == plain_of(text, arguments, everything)
-    assert loose(text, arguments) == loose(text, arguments, everything)
+    gist = gist_of(text, arguments)
+    everything = gist._replace(echoes=_all_echoes(arguments))
+    assert plain_of(gist, arguments) == plain_of(everything, arguments)
+    assert loose(gist, arguments) == loose(everything, arguments)
 
 
 @given(

@@ -14,10 +14,11 @@ from loopaudit.hindsight.calls.changes import Changes, decoded
 from loopaudit.hindsight.calls.failures import (
     CURELESS,
     Failure,
-    echoes,
+    Gist,
     ends_of,
     excerpt,
     failure_of,
+    gist_of,
     loose,
     may_be_obstacle,
     obstacle_of,
@@ -66,7 +67,7 @@ class Failed(msgspec.Struct):
     is_json: bool
     known: Failure | None = None
     loosely: str | None = None
-    echoed: list[str] | None = None
+    gist: Gist | None = None
     gropes: int = 0
     """How many failures right before it told the same of other targets."""
 
@@ -77,16 +78,16 @@ class Failed(msgspec.Struct):
             self.text = excerpt(decode_text(self.text) if isinstance(self.text, bytes) else self.text)
             self.source = decoded(self.form, self.source, is_json=self.is_json)
             self.form = VALUE
-            self.echoed = echoes(self.text, self.source)
-            self.loosely = loosely = loose(self.text, self.source, self.echoed)
+            self.gist = gist_of(self.text, self.source)
+            self.loosely = loosely = loose(self.gist, self.source)
         return loosely
 
     def failure(self) -> Failure:
         """What identifies it."""
         if self.known is None:
             self.loose()
-            self.known = failure_of(str(self.text), self.source, self.echoed, tool=self.tool, denied=self.denied)
-            self.text, self.source, self.echoed = "", None, None
+            self.known = failure_of(str(self.text), self.source, self.gist, tool=self.tool, denied=self.denied)
+            self.text, self.source, self.gist = "", None, None
         return self.known
 
 

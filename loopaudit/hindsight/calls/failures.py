@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 from urllib.parse import quote_plus
 
 import msgspec
@@ -21,7 +21,7 @@ from loopaudit.core.events import decode_text
 from loopaudit.core.regex import Caseless, Phrase
 from loopaudit.hindsight.calls.effects import WORDINGS, host_of, nature_of
 from loopaudit.hindsight.calls.footers import without_block
-from loopaudit.hindsight.calls.noise import PATTERNS, remove_all
+from loopaudit.hindsight.calls.noise import PATTERNS, remove_all, without_noise
 from loopaudit.hindsight.calls.outputs import as_letters
 from loopaudit.hindsight.calls.ranges import PATCHES, normal_path, patched_paths, path_of
 
@@ -335,7 +335,6 @@ _EMPTY_WORDS: Final = frozenset(
 
 _WORD: Final = regex.lazy(r"\w+")
 _DIGITS: Final = regex.lazy(r"\d+")
-_SPACE: Final = regex.lazy(r"\s+")
 
 
 class Failure(msgspec.Struct, gc=False):
@@ -429,13 +428,22 @@ def ends_in_error(source: str | bytes) -> bool:
     return _is_trace(short) and _RAISED.search(short) is not None
 
 
-def plain_of(text: str, arguments: Any, echoed: list[str] | None = None) -> tuple[str, str]:
-    """An error text without noise and arguments, and the longest of the arguments that stood in it; empty if none.
+class Gist(NamedTuple):
+    """The part of an error text that tells what went wrong, and what of the call's arguments it may echo."""
 
-    ``echoed`` are its :func:`echoes`, if they are known.
-    """
+    text: str
+    echoes: list[str]
+
+
+def gist_of(text: str, arguments: Any) -> Gist:
+    """What of an error text is compared."""
     gist = _gist(text)
-    return _without(arguments, _echoes(gist, arguments) if echoed is None else echoed, remove_all(gist))
+    return Gist(gist, _echoes(gist, arguments))
+
+
+def plain_of(gist: Gist, arguments: Any) -> tuple[str, str]:
+    """An error text without noise and arguments, and the longest of the arguments that stood in it; empty if none."""
+    return _without(arguments, gist.echoes, remove_all(gist.text))
 
 
 def _without(arguments: Any, texts: list[str], plain: str) -> tuple[str, str]:
@@ -455,25 +463,27 @@ def _without(arguments: Any, texts: list[str], plain: str) -> tuple[str, str]:
     return plain, named
 
 
-def loose(text: str, arguments: Any, echoed: list[str] | None = None) -> str:
+def loose(gist: Gist, arguments: Any) -> str:
     """A text that differs between two failures only if they are different ones, whatever their category.
 
     It is the :func:`lead` of what :func:`plain_of` gives. Most failures differ in it: nothing else is looked at.
     """
-    gist = _gist(text)
-    texts = _echoes(gist, arguments) if echoed is None else echoed
-    plain = None
+    text, texts = gist
     if not any("\n" in value for value in texts):  # else one may stand on two lines
-        lines = (_without(arguments, texts, remove_all(line))[0] for line in gist.split("\n"))
-        plain = next((line for line in lines if _leads(line)), None)
-    if plain is None:
-        plain = _without(arguments, texts, remove_all(gist))[0]
-    return _DIGITS.sub("0", _SPACE.sub(" ", lead(plain)).strip())
+        for line in text.split("\n"):
+            plain = _without(arguments, texts, without_noise(line))[0]
+            if len(plain) >= LEAD and not plain.startswith(_HEADERS):
+                break
+        else:
+            plain = plain_of(gist, arguments)[0]
+    else:
+        plain = plain_of(gist, arguments)[0]
+    return _DIGITS.sub("0", _one_line(lead(plain)))
 
 
-def _leads(line: str) -> bool:
-    """Whether a line says more than how the command ended."""
-    return len(line) >= LEAD and not line.startswith(_HEADERS)
+def _one_line(text: str) -> str:
+    """A text with one blank for all white space between two words."""
+    return " ".join(text.split())
 
 
 def lead(plain: str) -> str:
@@ -489,12 +499,10 @@ def lead(plain: str) -> str:
     return plain
 
 
-def failure_of(
-    text: str, arguments: Any, echoed: list[str] | None = None, *, tool: str = "", denied: bool = False
-) -> Failure:
+def failure_of(text: str, arguments: Any, gist: Gist | None = None, *, tool: str = "", denied: bool = False) -> Failure:
     """What identifies a failure with this error text of a call of ``tool`` with these arguments."""
     category: Category = "denied" if denied else category_of(text)
-    plain, named = plain_of(text, arguments, echoed)
+    plain, named = plain_of(gist_of(text, arguments) if gist is None else gist, arguments)
     if category in CURELESS:
         # Positions in broken JSON and counts of missing fields vary with the text sent.
         plain = _DIGITS.sub("0", plain)
@@ -505,7 +513,7 @@ def failure_of(
         target = normal_path(named)
     if category in ("no_match", "rejected"):
         plain = lead(plain)  # behind it stands what was sent
-    plain = _SPACE.sub(" ", plain).strip()
+    plain = _one_line(plain)
     if category == "other" and _is_empty(plain):
         plain = ""
     return Failure(category, plain, bool(named), target, place)
@@ -540,11 +548,6 @@ def _is_question(arguments: Any, named: str) -> bool:
     )
 
 
-def echoes(text: str, arguments: Any) -> list[str]:
-    """The string values of the arguments of a call that its error text may echo, longest first."""
-    return _echoes(_gist(text), arguments)
-
-
 def _echoes(gist: str, arguments: Any) -> list[str]:
     if isinstance(arguments, str):
         return [arguments] if 3 <= len(arguments) <= 400 else []
@@ -556,9 +559,10 @@ def _echoes(gist: str, arguments: Any) -> list[str]:
         sent.update(_PLACE_WORD.findall(command)[:MAX_ECHOES])
     found = sent.copy()
     for value in sent:
-        tail = value.replace("\\", "/").rstrip("/").rpartition("/")[2]
-        if 3 <= len(tail) < len(value):
-            found.add(tail)
+        if "/" in value or "\\" in value:
+            tail = value.replace("\\", "/").rstrip("/").rpartition("/")[2]
+            if len(tail) >= 3:
+                found.add(tail)
     # An address in the error holds a question as addresses spell it. What is spelled otherwise there has one of these.
     if "%" in gist or "+" in gist or len(found) + len(sent) > MAX_ECHOES:
         found.update(quote_plus(value) for value in sent if len(value) <= MAX_QUOTED)
@@ -566,7 +570,7 @@ def _echoes(gist: str, arguments: Any) -> list[str]:
         found = set(sorted(found, key=_longest_first)[:MAX_ECHOES])
     if _ARGUMENT not in gist:
         found = {v for v in found if v in gist or v in _NAMES or "<" in v or ">" in v}
-    return sorted(found, key=_longest_first)
+    return sorted(found, key=_longest_first) if len(found) > 1 else list(found)
 
 
 def _longest_first(value: str) -> tuple[int, str]:

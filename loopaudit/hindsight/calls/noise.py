@@ -329,13 +329,14 @@ def remove(line: str, names: set[str]) -> str:
 
 
 @lru_cache(maxsize=256)  # the error texts of one tool have most of their lines in common
-def _without_noise(line: str) -> str:
+def without_noise(line: str) -> str:
+    """A line with each piece of noise replaced by its name."""
     return _removed_by_search(line)[0]
 
 
 def remove_all(text: str) -> str:
     """A short text with each piece of noise replaced by its name; no piece goes beyond its line."""
-    return "\n".join([_without_noise(line) for line in text.split("\n")])
+    return "\n".join([without_noise(line) for line in text.split("\n")])
 
 
 _COMMON: Final = regex.lazy(

@@ -75,7 +75,7 @@ def _aside(held: Held, number: int, batch: int) -> _Aside | None:
 class PutAside:
     """The last result of one agent that was put aside. ``first`` is the call that had it first."""
 
-    __slots__ = ("_before", "_held", "_last", "first")
+    __slots__ = ("_before", "_held", "_last", "_whole", "first")
 
     def __init__(self) -> None:
         self._before: tuple[str | bytes, str | bytes, int, int] | None = None
@@ -83,6 +83,8 @@ class PutAside:
 
         It is looked into when the next result begins like it.
         """
+        self._whole: Held = ""
+        """The last result that was found to name no place: blocks of content begin alike, and each is met twice."""
         self._last: _Aside | None = None
         self._held: Held = ""
         self.first = 0
@@ -90,6 +92,7 @@ class PutAside:
     def clear(self) -> None:
         """A person asked for something new."""
         self._before = self._last = None
+        self._whole = ""
 
     def again(self, entry: KnownCall, call: Call, footers: Footers) -> int:
         """How many calls, of different responses, asked for what was put aside and got the same preview.
@@ -104,10 +107,12 @@ class PutAside:
         if last is None and (before is None or before[0] != held[:LEAST]):
             return 0  # as nearly always; no more than their beginnings is looked at
         if last is None or not _begin_alike(self._held, held):
-            if before is None or not _begin_alike(before[1], held):
+            if before is None or before[1] is self._whole or not _begin_alike(before[1], held):
                 return 0
-            if not _may_be_aside(held) or not _may_be_aside(before[1]):
-                return 0
+            for result in (held, before[1]):
+                if not _may_be_aside(result):
+                    self._whole = result
+                    return 0
             last = _aside(footers.plain(before[1]), before[2], before[3])
         now = None if last is None else _aside(footers.plain(held), entry.last, entry.batch)
         if last is None or now is None:

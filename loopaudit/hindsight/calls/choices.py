@@ -12,6 +12,7 @@ _WORD_OR_LETTER: Final = regex.lazy(r"[^\W\u3040-\u9fff]+|[\u3040-\u9fff]")
 """A word, or a single character of a script that is written without spaces."""
 
 _OPTIONS: Final = ("options", "choices", "answers", "buttons", "suggestions", "alternatives")
+_OFFERS: Final = frozenset({"questions", *_OPTIONS})
 _LABELLED: Final = ("label", "text", "title", "value", "name")
 _SCALES: Final = frozenset(
     """
@@ -32,8 +33,8 @@ _LETTERS: Final = regex.lazy(r"\w+")
 
 def options_of(arguments: Any) -> tuple[str, ...]:
     """The answers that a question to a person offers, if it offers some that fit this question only."""
-    if not isinstance(arguments, dict):
-        return ()
+    if not offers(arguments):
+        return ()  # as every search
     questions = arguments.get("questions")
     if isinstance(questions, list) and len(questions) == 1 and isinstance(questions[0], dict):
         arguments = questions[0]
@@ -46,7 +47,7 @@ def options_of(arguments: Any) -> tuple[str, ...]:
 
 def offers(arguments: Any) -> bool:
     """Whether a question offers any answers."""
-    return isinstance(arguments, dict) and not {"questions", *_OPTIONS}.isdisjoint(arguments)
+    return isinstance(arguments, dict) and not _OFFERS.isdisjoint(arguments)
 
 
 def _label(option: Any) -> str:

@@ -111,7 +111,11 @@ def _recorded(value: Any, emit: Emitter) -> Iterator[tuple[dict[str, Any], str |
 
 
 def _either(record: Mapping[str, Any], *names: str) -> Any:
-    return next((record[name] for name in names if record.get(name) is not None), None)
+    for name in names:  # written out: it is asked some ten times of each observation
+        value = record.get(name)
+        if value is not None:
+            return value
+    return None
 
 
 def _span(record: dict[str, Any], session: str | None, emit: Emitter, number: int, histories: Histories) -> Span | None:

@@ -226,6 +226,8 @@ def _attributes(value: Any, lost: Callable[[str], None]) -> dict[str, Any]:
 
 def _flat(value: dict[str, Any]) -> dict[str, Any]:
     """Attributes whose names are joined by dots; some exporters nest them."""
+    if dict not in map(type, value.values()):
+        return value
     found: dict[str, Any] = {}
     waiting = [("", value, 0)]
     while waiting:

@@ -70,6 +70,10 @@ class OpenCalls:
     def __iter__(self) -> Iterator[Call]:
         return (call for call in self._calls if call.result is None)
 
+    def listed(self) -> list[Call]:
+        """All without a result, in order."""
+        return [call for call in self._calls if call.result is None]
+
     def first(self, name: Any = None) -> Call | None:
         """The first one without a result of this name, else the first one without a result at all."""
         found = None
@@ -156,7 +160,7 @@ class Pairing:
 
     def waiting(self) -> list[Call]:
         """The open calls of the newest response, in order."""
-        return list(self._newest)
+        return self._newest.listed()
 
     def is_waiting(self) -> bool:
         """Whether there is any."""
@@ -164,7 +168,8 @@ class Pairing:
 
     def open(self, id: str) -> list[Call]:
         """The open calls of an id, oldest first."""
-        return list(self._open.get(id, ()))
+        waiting = self._open.get(id)
+        return [] if waiting is None else waiting.listed()
 
     def answer(
         self,

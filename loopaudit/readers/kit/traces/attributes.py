@@ -213,8 +213,8 @@ def _model(
             else:
                 listed[name] = messages
     names = " ".join(attributes)
-    event_inputs, event_outputs = _from_events(attributes, events)
-    span.inputs = next((listed[name] for name in _INPUT_LISTS if name in listed), None)
+    event_inputs, event_outputs = _from_events(attributes, events) if events or "events" in attributes else ([], [])
+    span.inputs = listed.get(_INPUT_LISTS[0], listed.get(_INPUT_LISTS[1]))
     if span.inputs is None:
         given = pick(attributes, _INPUTS)
         if given is ABSENT:

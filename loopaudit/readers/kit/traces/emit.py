@@ -156,7 +156,8 @@ class _Reading:
             waiting = self._pairing.open(answer.call) if is_sure else []
         else:
             waiting = [c for c in self._pairing.waiting() if answer.name in (None, c.name)] if is_new else []
-        waiting = [call for call in waiting if call.number not in self._running]
+        if waiting:
+            waiting = [call for call in waiting if call.number not in self._running]
         if not waiting:
             if is_new and answer.call is not None and answer.call not in self._known:
                 self._known.add(answer.call)

@@ -54,7 +54,8 @@ from loopaudit.hindsight.episodes.verdict import NEED, Answer, Group, Member, St
 from loopaudit.hindsight.observer import Hindsight
 from loopaudit.hindsight.shell import commands as shell_commands
 from loopaudit.hindsight.shell import parse
-from loopaudit.hindsight.shell.programs import CHECKING, EFFECT_CHANGES, LOOKING, MAY_CHANGE, RUNNERS, WRAPPERS
+from loopaudit.hindsight.shell.parse import MAX_COMMAND
+from loopaudit.hindsight.shell.programs import CHECKING, EFFECT_CHANGES, LOOKING, LOOKS, MAY_CHANGE, RUNNERS, WRAPPERS
 from loopaudit.hindsight.shell.rules import RULES
 from loopaudit.hindsight.words import ENDINGS, RE_EDIT, RE_READ, REDUNDANT, CallClass
 from tests.hindsight.sessions import Session, judge
@@ -658,6 +659,14 @@ def test_commands_that_plainly_look_are_those_that_look_when_they_are_read(comma
     parsed = parse.parse(command)
     expected = MAY_CHANGE if parsed is None else shell_commands.parsed_command_effect(parsed)
     assert shell_commands.command_effect(command) == expected
+    assert expected == LOOKS or not shell_commands.plainly_looks(command)
+
+
+def test_commands_too_long_to_be_read_may_plainly_look() -> None:
+    files = "'a b' " * MAX_COMMAND
+    assert shell_commands.command_effect(f"cat {files}") == LOOKS
+    assert shell_commands.command_effect(f"rm {files}") == MAY_CHANGE
+    assert shell_commands.command_effect(f"cat {files} > c") == MAY_CHANGE
 
 
 commands_that_change = st.tuples(

@@ -88,16 +88,18 @@ def _plain() -> re.Pattern[str]:
     return re.compile(rf"(?:cd {word} ?(?:&&|;|\n) ?)?(?:{segment}(?:(?:\|\|?|&&|;|\n) ?(?!\Z)|\Z))++", re.DOTALL)
 
 
+def plainly_looks(command: str) -> bool:
+    """Whether a command only looks, of however many characters it is; those that are not plain may as well."""
+    return _plain().fullmatch(command) is not None and _NOT_PLAIN.search(command) is None
+
+
 def command_effect(command: str) -> CommandEffect:
     """What a shell command line does; that it may change something where that is not plain."""
-    bare = _BARE.fullmatch(command) is not None
-    if bare and command.partition(" ")[0] in CHECKING:
-        return check(command.split()[1:])
-    if _plain().fullmatch(command) is not None and _NOT_PLAIN.search(command) is None:
-        return LOOKS  # most commands, without reading them word by word
-    if bare and (words := command.split()):
+    if _BARE.fullmatch(command) is not None and (words := command.split()):
         return _line([Simple(words, [])], 0)
-    if len(command) > MAX_COMMAND or (surely_changes(command) and not may_wait(command)):
+    if len(command) > MAX_COMMAND:  # the pattern is dear to compile, and short commands are read nearly as fast
+        return LOOKS if plainly_looks(command) else MAY_CHANGE
+    if surely_changes(command) and not may_wait(command):
         return MAY_CHANGE
     parsed = parse(command)
     return MAY_CHANGE if parsed is None else parsed_command_effect(parsed)
@@ -165,8 +167,9 @@ def _line(simples: list[Simple], depth: int) -> CommandEffect:
 
 
 def _simple(simple: Simple, depth: int) -> CommandEffect:
-    if any(target not in HARMLESS_TARGETS for target in simple.outputs):
-        return MAY_CHANGE
+    for target in simple.outputs:
+        if target not in HARMLESS_TARGETS:
+            return MAY_CHANGE
     words = simple.words
     while words and (words[0] in KEYWORDS or _NAME_VALUE.match(words[0])):
         words = words[1:]

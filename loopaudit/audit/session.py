@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from typing import Final
 
 from msgspec import Struct, field
@@ -118,11 +117,11 @@ class Session(ABC):
 
 def handovers(selected: Iterable[Selected], mode: Mode) -> list[Handover | None]:
     """For each policy where its guards follow hindsight, if they do."""
-    enforced = mode == "enforced"
-    return [
-        None if one.policy.follower is None else Handover(partial(one.policy.follower, one.params, enforced))
-        for one in selected
-    ]
+    found: list[Handover | None] = []
+    for one in selected:
+        follower = one.policy.follower
+        found.append(None if follower is None else Handover(follower, one.params, enforced=mode == "enforced"))
+    return found
 
 
 class _Audit(Session):

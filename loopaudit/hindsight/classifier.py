@@ -374,16 +374,21 @@ class Handover:
     on. What it refuses did not happen for it, so that with its first refusal it has to go on by itself.
     """
 
-    __slots__ = ("_start", "followed")
+    __slots__ = ("_enforced", "_follower", "_params", "followed")
 
-    def __init__(self, start: Callable[[], Follower]) -> None:
-        self._start = start
+    def __init__(self, follower: Callable[[Any, bool], Follower], params: Any, *, enforced: bool) -> None:
+        """``follower`` makes one for each agent, of the parameters of the policy and of the mode."""
+        self._follower = follower
+        self._params = params
+        self._enforced = enforced
         self.followed: dict[str, Following] = {}
         """By agent, of all that have come to a loop."""
 
     def begin(self, batch: Batch, watch: Classifier) -> Following:
         """The agent's first loop is one since this response."""
-        following = self.followed[batch.agent] = Following(self._start(), watch, batch.index)
+        following = self.followed[batch.agent] = Following(
+            self._follower(self._params, self._enforced), watch, batch.index
+        )
         following.after(batch)
         return following
 

@@ -254,16 +254,19 @@ class Hindsight:
         """Close what goes on and give the result."""
         for agent in self._agents.values():
             agent.close("run_ended")
-        self._found.sort(key=lambda pair: (pair[0].first_call, pair[0].agent))
-        del self._found[MAX_EPISODES:]
+        found = self._found
+        if found:
+            found.sort(key=lambda pair: (pair[0].first_call, pair[0].agent))
+            del found[MAX_EPISODES:]
         if self._silent:
             self._record.mark_failures_unknown()
-        rounds = [episode for episode, _ in self._rounds[:MAX_EPISODES]]
-        rounds += self._delegations.episodes(self._record)
+        rounds = self._delegations.episodes(self._record)
+        if self._rounds:
+            rounds = [*(episode for episode, _ in self._rounds[:MAX_EPISODES]), *rounds]
         if rounds:
-            self._found += [(episode, 0) for episode in _apart(rounds, [episode for episode, _ in self._found])]
-            self._found.sort(key=lambda pair: (pair[0].first_call, pair[0].agent, pair[0].line))
-        return HindsightResult(self._record, self._found)
+            found += [(episode, 0) for episode in _apart(rounds, [episode for episode, _ in found])]
+            found.sort(key=lambda pair: (pair[0].first_call, pair[0].agent, pair[0].line))
+        return HindsightResult(self._record, found)
 
 
 def _apart(rounds: Sequence[Episode], found: Sequence[Episode]) -> list[Episode]:

@@ -220,5 +220,7 @@ class Record:
     def counts(self) -> dict[str, int]:
         """How many calls have each class, in the order of :data:`CLASSES`, without zeros."""
         classes = self.classes
+        if not classes:
+            return {}
         present = set(classes)
         return {word: classes.count(value) for value, word in _WORDS if value in present}

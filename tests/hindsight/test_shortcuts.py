@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from itertools import pairwise
 from typing import Any
 from urllib.parse import quote_plus
@@ -767,6 +768,17 @@ def test_replies_are_the_same_loops_whenever_they_are_compared(steps: list[str])
                 into.append(watched.reply(Batch("", "", turn, [], text=step, line=turn), turn))
         into.append(watched.close("run_ended", "", ""))
     assert found[0] == found[1]
+
+
+@given(st.text(max_size=3), st.sampled_from(["<result>", "[Observation]:", "tool output :", "Execution result:", "x"]))
+def test_answers_in_messages_are_known_by_how_they_begin(before: str, answer: str) -> None:
+    for message in (before + answer, before, before.strip() + answer.upper()):
+        assert replies._is_answer(message) == (replies._ANSWER.match(message) is not None)
+
+
+def test_answers_begin_with_no_other_letters() -> None:
+    every = "".join(map(chr, range(sys.maxunicode + 1)))
+    assert set(re.findall(r"[<\[ortec]", every, re.IGNORECASE)) == replies._BEGINNINGS
 
 
 few = st.integers(0, 3)

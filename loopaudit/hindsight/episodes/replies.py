@@ -36,6 +36,16 @@ _ANSWER: Final = regex.lazy(
 """How a message begins that hands an agent without calls what its last action gave."""
 
 
+_BEGINNINGS: Final = frozenset("<[OoRrTtEeCc")
+"""The characters with which such a beginning begins; spares looking for it in most messages."""
+
+
+def _is_answer(message: str) -> bool:
+    """Whether a message hands over what an action gave."""
+    first = message[:1]
+    return (first in _BEGINNINGS or first.isspace()) and _ANSWER.match(message) is not None
+
+
 MAX_NOTED: Final = 64
 """Replies and messages that wait to be looked at."""
 
@@ -102,7 +112,7 @@ class Replies:
         if self._compared is not None:
             self._compared.turn(message)
         elif self._waiting:
-            self._asked = _ANSWER.match(message) is None
+            self._asked = not _is_answer(message)
             self._noted.append(message)
             if len(self._noted) > MAX_NOTED:
                 self._compare()
@@ -203,7 +213,7 @@ class _Compared:
         """A message that is not the agent's, nor one that only says *go on*."""
         if not self._texts:
             return
-        if _ANSWER.match(message) is None:
+        if not _is_answer(message):
             self._asked = True
             return
         answer = hash(message)

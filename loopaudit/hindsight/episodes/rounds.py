@@ -46,7 +46,9 @@ class Rounds:
     def reply(self, batch: Batch) -> None:
         """The next response without calls."""
         if batch.text:
-            self._keep(self._replies.reply(batch, self._history.turn))
+            episode = self._replies.reply(batch, self._history.turn)
+            if episode is not None:
+                self._found.append((episode, 0))
             self.open = self.open or self._replies.open
 
     def turn(self, message: str) -> None:

@@ -26,7 +26,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from loopaudit.core import regex
-from loopaudit.core.events import content_text, decode_text, decode_value
+from loopaudit.core.events import Usage, content_text, decode_text, decode_value
 from loopaudit.core.json import tolerant_loads
 from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
@@ -118,6 +118,14 @@ def line_decoder() -> msgspec.json.Decoder[Entry]:
 _BLOCKS: Final = msgspec.json.Decoder(list[Block])
 
 
+def _usage(found: Tokens) -> Usage | None:
+    """The counts of a response, as :func:`tokens` tells them of any values: these are integers already."""
+    sent, made, read, written = found.input, found.output, found.cache_read, found.cache_write
+    if sent is None or made is None or read is None or written is None or min(sent, made, read, written) < 0:
+        return tokens(sent, made, read=read, written=written)
+    return Usage(sent, made, read, written)
+
+
 def _blocks(content: bytes) -> list[Block] | None:
     """The blocks of a response; ``None`` where its content is no list."""
     if content[:1] != b"[":
@@ -135,9 +143,10 @@ def _blocks(content: bytes) -> list[Block] | None:
 def read(source: Source, emit: Emitter) -> None:
     """Report every entry in file order."""
     reading = _Reading(emit)
+    take = reading.take
     for entry in typed_records(source, emit, line_decoder().decode, Entry):
-        emit.at(time=entry.timestamp)
-        reading.take(entry)
+        emit.time = entry.timestamp  # the line is begun already
+        take(entry)
 
 
 class _Reading:
@@ -204,7 +213,7 @@ class _Reading:
                 malformed(emit, "a block of a response that cannot be used")
         found = message.usage
         if found is not None:
-            usage = tokens(found.input, found.output, read=found.cache_read, written=found.cache_write)
+            usage = _usage(found)
             if usage is not None:
                 emit.usage(usage, key=key, model=model)
         if message.stop_reason == "aborted":

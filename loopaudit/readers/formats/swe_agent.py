@@ -72,7 +72,7 @@ class _Run:
         for name in ("trajectory", "history"):
             if name in root and not isinstance(root[name], list):
                 malformed(self.emit, f"a {name} that is no list")
-        history = [m for m in items(root.get("history")) if self._is_part(m)]
+        history = self._history(items(root.get("history")))
         steps = root.get("trajectory")
         if isinstance(steps, list) and steps:
             for message in history:
@@ -90,11 +90,15 @@ class _Run:
         if isinstance(end, str) and end:
             self.emit.boundary("end", end)
 
-    def _is_part(self, message: Any) -> bool:
-        if not isinstance(message, dict) or not isinstance(message.get("role"), str):
-            malformed(self.emit, "a message without a role")
-            return False
-        return not message.get("is_demo")
+    def _history(self, messages: list[Any]) -> list[dict[str, Any]]:
+        """Those messages of a history that are a part of the run."""
+        parts = []
+        for message in messages:
+            if not isinstance(message, dict) or not isinstance(message.get("role"), str):
+                malformed(self.emit, "a message without a role")
+            elif not message.get("is_demo"):
+                parts.append(message)
+        return parts
 
     def _person(self, message: dict[str, Any]) -> None:
         self.number += 1
@@ -112,7 +116,8 @@ class _Run:
             return
         key = f"s{self.number}"
         action = step["action"].strip()
-        thought = string(step.get("thought")) or ""
+        thought = step.get("thought")
+        thought = thought if isinstance(thought, str) else ""
         if not action:
             self.emit.problem("no_action", "a response without a command")
             self.emit.say(thought or content_text(step.get("response")), key=key)
@@ -161,13 +166,16 @@ class _Actions:
     """The function calls of the history, by the actions that they became, in order."""
 
     def __init__(self, history: list[dict[str, Any]]) -> None:
-        self._left: Iterator[dict[str, Any]] = iter(m for m in history if m["role"] == "assistant")
+        self._left: Iterator[dict[str, Any]] = iter([m for m in history if m["role"] == "assistant"])
         self._next: dict[str, Any] | None = next(self._left, None)
 
     def of(self, action: str) -> list[ToolCall]:
         """The calls that stand for a stripped action; none where the history does not have that action next."""
         message = self._next
-        if message is None or str(message.get("action")).strip() != action:
+        if message is None:
+            return []
+        own = message.get("action")
+        if own != action and str(own).strip() != action:
             return []
         self._next = next(self._left, None)
         return calls_of(message)

@@ -131,12 +131,13 @@ class Pairing:
             name = ""
         if agent is None:
             agent = self._emit.agent
-        own = identifier(id) or None
-        if own is None and id is not None:
-            malformed(self._emit, "a call with an id that is no text", line)
-        call = self._emit.call(
-            name, arguments, id=self._fresh.id(own), key=key, agent=agent, line=line, at=at, model=model
-        )
+        own = fresh = None
+        if id is not None:
+            own = identifier(id) or None
+            fresh = self._fresh.id(own)
+            if own is None:
+                malformed(self._emit, "a call with an id that is no text", line)
+        call = self._emit.call(name, arguments, id=fresh, key=key, agent=agent, line=line, at=at, model=model)
         if call is None:
             return None
         if own is not None:
@@ -185,7 +186,7 @@ class Pairing:
         at: str | float | None = None,
     ) -> Call | None:
         """Report the result of the call with this id, or without one of a call that waits."""
-        own = identifier(id) or None
+        own = None if id is None else identifier(id) or None
         if own is None:
             found = self._newest.first(name)
         else:

@@ -69,7 +69,8 @@ def typed_records(source: Source, emit: Emitter, decode: Callable[[bytes], S], k
 
     lines: Iterator[tuple[int, S | list[Any]]] = source.decoded(decode, convert)
     for line, item in lines:
-        emit.at(line)
+        # As :meth:`Emitter.at` does, without a call of it.
+        emit.line, emit.time, emit.agent = line, None, ""
         if not isinstance(item, list):
             yield item
             continue

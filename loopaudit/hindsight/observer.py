@@ -254,6 +254,7 @@ class Hindsight:
         """Close what goes on and give the result."""
         for agent in self._agents.values():
             agent.close("run_ended")
+            agent.followed.clear()  # they refer to the agent: without the cycle, the collector has nothing to find
         found = self._found
         if found:
             found.sort(key=lambda pair: (pair[0].first_call, pair[0].agent))

@@ -74,10 +74,8 @@ def claim(probe: Probe) -> Reader | None:
     members = probe.members()
     if probe.shape == "records" and (reader := claim_head(probe, members)) is not None:
         return reader
-    for reader in in_order(probe.shape):
-        if members is not None and reader.members and reader.members.isdisjoint(members):
-            continue  # as :meth:`Reader.may_claim` says of most, without a call of it
-        if reader.claims(probe) is not None:
+    for reader in in_order(probe.shape, members):
+        if reader.may_claim(members) and reader.claims(probe) is not None:
             return reader
     for reader in readers().installed()[0]:
         if reader.claims(probe) is not None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Set
 from functools import cache
+from itertools import filterfalse
 from typing import Final
 
 from loopaudit.core.registry import Registry
@@ -12,11 +13,20 @@ from loopaudit.readers.contract import Reader
 COMMON: Final = ("native", "claude_code", "codex")
 """Asked first: most transcripts are one of these, and no other reader is then imported."""
 
-FREQUENT: Final = tuple(
-    "inspect_ai pi swe_agent openhands_v0 otel openai_chat openhands_v1 mini_swe_agent anthropic_messages".split()
-)
+FREQUENT: Final[Mapping[str, frozenset[str]]] = {
+    "inspect_ai": frozenset({"eval"}),
+    "pi": frozenset({"type"}),
+    "swe_agent": frozenset({"history", "trajectory"}),
+    "openhands_v0": frozenset({"action", "history", "observation", "trajectory"}),
+    "otel": frozenset({"attributes", "resourceSpans", "resource_spans", "spans"}),
+    "openai_chat": frozenset(),
+    "openhands_v1": frozenset({"kind"}),
+    "mini_swe_agent": frozenset(),
+    "anthropic_messages": frozenset(),
+}
 """Asked next, those first that tell soonest that a file is none of theirs: asking all readers takes as long as reading
-a small document, and imports them all."""
+a small document, and imports them all. With the :attr:`~loopaudit.readers.contract.Reader.members` that each looks for:
+what has none of them need not even be imported."""
 
 FOLDERS: Final = ("openhands_v1", "opencode")
 """Those that read a folder as one transcript; only they are asked about each folder below a directory."""
@@ -33,12 +43,18 @@ def common() -> Iterator[Reader]:
     return map(_load, COMMON)
 
 
-def in_order(shape: str = "") -> Iterator[Reader]:
+def in_order(shape: str = "", members: Set[str] | None = None) -> Iterator[Reader]:
     """Every built-in reader that reads inputs of a shape, each imported no earlier than it is asked for.
 
-    The order only saves time: no two readers claim the same transcript, which a test asks of all of them.
+    Of those that look for other members than an input has, where its ``members`` are known, some are left out. The
+    order only saves time: no two readers claim the same transcript, which a test asks of all of them.
     """
-    return map(_load, FOLDERS if shape == "directory" else _names())
+    if shape == "directory":
+        return map(_load, FOLDERS)
+    if members is None:
+        return map(_load, _names())
+    out = {name for name, looked_for in FREQUENT.items() if looked_for and looked_for.isdisjoint(members)}
+    return map(_load, filterfalse(out.__contains__, _names()))
 
 
 @cache

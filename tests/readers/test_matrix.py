@@ -9,7 +9,7 @@ import pytest
 
 from loopaudit.core.errors import InputError
 from loopaudit.readers.recognise import claims, recognise
-from loopaudit.readers.registry import COMMON, in_order, readers
+from loopaudit.readers.registry import COMMON, FREQUENT, in_order, readers
 from loopaudit.readers.source import Source
 from tests import corpus
 from tests.places import SAMPLES, SHARED_CASES
@@ -104,6 +104,14 @@ def test_a_reader_says_what_it_is(id: str) -> None:
     assert reader.where
     assert reader.looked_for
     assert reader.evidence in ("data", "source", "unseen")
+
+
+@pytest.mark.parametrize("name", FREQUENT)
+def test_a_reader_is_left_out_by_the_members_that_it_looks_for(name: str) -> None:
+    reader = readers().load(name)
+    assert FREQUENT[name] == reader.members
+    assert reader in in_order("records", {"role", *reader.members})
+    assert (reader in in_order("records", {"role"})) == (not reader.members)
 
 
 def test_every_reader_is_asked_once_and_the_common_ones_first() -> None:

@@ -21,6 +21,7 @@ from loopaudit.audit.inputs.model import Input
 from loopaudit.config.options import Options
 from loopaudit.core import log
 from loopaudit.core.errors import InputError
+from loopaudit.readers.probe import Probe
 from loopaudit.readers.source import Source
 
 FORMAT: Final = "claude-code"
@@ -90,7 +91,8 @@ def _session(place: int, item: Input, max_expanded: int) -> _Session | None:
     from loopaudit.readers.formats.claude_code.continued import all_records
 
     try:
-        with Source(item.path, max_expanded=max_expanded, name=item.name) as source:
+        # With a probe, so that no line is decoded to recognise what is known.
+        with Source(item.path, max_expanded=max_expanded, name=item.name, probe=Probe("records")) as source:
             found = list(all_records(source))
     except InputError:
         return None

@@ -243,8 +243,7 @@ class _Session:
         message = line.message
         if not self._named and line.session_id:
             self._name(line.session_id)
-        content = None if message is None else message.content
-        if message is None or content is None:
+        if message is None or (content := message.content) is None:
             self._emit.problem("no_message", f"a record of type {kind} without content", damage=True)
             self._link(line)
             return
@@ -304,7 +303,8 @@ class _Session:
             self._unknown(kind, damage=False)
         if not self._is_plain and line.uuid is not None and not line.is_sidechain:
             self._mark(line.uuid)
-        self._link(line)
+        if line.is_sidechain:
+            self._link(line)
 
     def _is_copied(self, line: Line) -> bool:
         """Whether a record stands in the file that this one continues; it is left out then, and its calls counted."""
@@ -430,8 +430,9 @@ class _Session:
             return
         agent.message = None
         tokens = message.usage
-        usage = Usage()
-        if tokens is not None:
+        if tokens is None:
+            usage = Usage()
+        else:
             usage = Usage(
                 tokens.input_tokens,
                 tokens.output_tokens,

@@ -151,7 +151,8 @@ def read(source: Source, emit: Emitter) -> None:
     item, event, other_item = rollout.items.get, rollout.events.get, rollout.other_item
     for number, line in source.decoded(line_decoder().decode, line_from):
         payload, kind = line.payload, line.type
-        emit.at(number, line.timestamp)
+        # As :meth:`Emitter.at` does, without a call of it.
+        emit.line, emit.time, emit.agent = number, line.timestamp, ""
         if rollout.copying is not None and rollout.is_copied(line):
             continue
         if payload is not None and kind == "response_item":

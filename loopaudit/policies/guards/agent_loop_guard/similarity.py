@@ -258,9 +258,14 @@ def may_differ(a: str, b: str, halvings: int = HALVINGS) -> int:
     most = max(len(a), len(b))
     if not halvings or min(len(a), len(b)) < 2 * ANCHOR:
         return most
+    more = len(b) - len(a)
     for quarter in (2, 1, 3):
         start = (len(a) - ANCHOR) * quarter // 4
-        place = b.find(a[start : start + ANCHOR])
+        piece = a[start : start + ANCHOR]
+        # A piece may stand in several places. The one about as far from an end as here leaves least to change.
+        place = b.find(piece, max(start + min(more, 0) - ANCHOR, 0), start + max(more, 0) + 2 * ANCHOR)
+        if place < 0:
+            place = b.find(piece)
         if place >= 0:
             before = may_differ(a[:start], b[:place], halvings - 1)
             behind = may_differ(a[start + ANCHOR :], b[place + ANCHOR :], halvings - 1)

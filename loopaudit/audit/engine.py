@@ -234,6 +234,7 @@ class Replay:
     def _run(self, lane: _Lane, guard: Guard, stretches: Sequence[Stretch]) -> None:
         """Run one guard over a block of its agent's events. A guard that crashes is put out."""
         judge = guard.judge
+        has_turns = type(guard).turn is not Guard.turn  # a third of the guards go on over a person's message
         judged = avoided = 0
         batch: Batch | None = None
         later: Iterator[Batch] = iter(())
@@ -245,7 +246,8 @@ class Replay:
                     line = turn.line
                     lane.stopped = False
                     lane.turns += 1
-                    guard.turn(turn)
+                    if has_turns:
+                        guard.turn(turn)
                 elif boundary is not None:
                     line = boundary.line
                     if not lane.stopped:
@@ -358,7 +360,7 @@ class Replay:
             if unread:
                 result.reasons.append(unread)
                 result.status = "cannot_evaluate"
-            for need, loss in policy.needs.items() if lacks else ():
+            for need, loss in () if lacks.keys().isdisjoint(policy.needs) else policy.needs.items():
                 if need not in lacks:
                     continue
                 result.reasons.append(sys.intern(f"{lacks[need]}: {loss}"))  # the same in all transcripts

@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from loopaudit.core.events import SLICE, TEXT, VALUE, Call
-from loopaudit.core.tools import Translator, Vocabulary, kind_of
+from loopaudit.core.tools import NAME_KEPT, NAMES_KEPT, Translator, Vocabulary, kind_of
 
 
 def recorded(name: str, arguments: Any, form: int) -> Call:
@@ -87,3 +87,29 @@ def test_translation_by_arguments_is_not_fixed_by_the_first_call() -> None:
     assert tool(recorded("MultiEdit", {}, TEXT)) == "edit_file"
     assert tool(recorded("run", {}, TEXT)) == "run"
     assert tool.mapped == {"Bash": "run", "MultiEdit": "edit_file"}
+
+
+def test_recordings_share_only_what_a_name_alone_says() -> None:
+    words = Vocabulary({"edit": "edit_file", "shell": "run", "read": "look"}, frozenset({"List"}))
+    one, given, other = (
+        Translator(words),
+        Translator(words, {"Read": "edit", "Bash": "edit", "List": "read"}),
+        Translator(words),
+    )
+    named = [recorded(name, {"command": "ls"}, TEXT) for name in ("Read", "List", "Bash", "Write")]
+    assert [one(call) for call in named] == ["look", "List", "run", "Write"]
+    assert [given(call) for call in named] == ["edit_file", "look", "edit_file", "Write"]
+    assert other(recorded("Bash", {"command": "apply_patch x"}, TEXT)) == "edit_file"
+    assert [other(call) for call in named[:2]] == ["look", "List"]
+    assert (one.mapped, other.mapped) == ({"Read": "look", "Bash": "run"}, {"Bash": "edit_file", "Read": "look"})
+    assert given.mapped == {"Read": "edit_file", "List": "look", "Bash": "edit_file"}
+
+
+def test_names_kept_beyond_a_recording_are_few_and_short() -> None:
+    words = Vocabulary({"read": "look"})
+    names = ["x" * (NAME_KEPT + 1), *(f"tool_{number}" for number in range(NAMES_KEPT + 9)), "read", "mcp__fs__read"]
+    for _ in range(2):
+        translate = Translator(words)
+        assert [translate(recorded(name, {}, TEXT)) for name in names] == [*names[:-2], "look", "look"]
+    assert len(words.answers) == NAMES_KEPT
+    assert max(map(len, words.answers)) <= NAME_KEPT

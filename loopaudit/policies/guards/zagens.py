@@ -68,6 +68,7 @@ Source
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from typing import Annotated, Final, Literal
 
 from loopaudit.core.bounded import Tally
@@ -87,7 +88,10 @@ PARTS: Final = (b"write", b"edit", b"patch", b"delete")
 StateChanges = Literal["by_name", "listed", "never"]
 
 MAX_NAMES: Final = 4096
-"""Tool names for which the answer of :func:`writes_state` is kept."""
+"""Tool names for which it is kept whether the tool changes state."""
+
+MAX_NAME: Final = 256
+"""Characters of the longest name for which it is."""
 
 
 def writes_state(name: str) -> bool:
@@ -116,6 +120,12 @@ class ZagensParams(Params):
     ] = 0
 
 
+@cache
+def _answers(rule: StateChanges) -> dict[str, bool]:
+    """Which tools change state by a rule, by name, as far as somebody asked; the same in all transcripts."""
+    return {}
+
+
 class ZagensGuard(Guard):
     """Attempts by call, failures in a row by tool name."""
 
@@ -128,7 +138,7 @@ class ZagensGuard(Guard):
         self._failures: Tally[str] = Tally()
         self._failing = False
         self._granted = 0
-        self._writes: dict[str, bool] = {}
+        self._writes = _answers(params.state_changes)
 
     def turn(self, turn: Turn) -> None:
         self._attempts.clear()
@@ -207,7 +217,7 @@ class ZagensGuard(Guard):
     def _changes_state(self, name: str) -> bool:
         rule = self._params.state_changes
         writes = name in LISTED if rule == "listed" else rule == "by_name" and writes_state(name)
-        if len(self._writes) < MAX_NAMES:
+        if len(self._writes) < MAX_NAMES and len(name) <= MAX_NAME:
             self._writes[name] = writes
         return writes
 

@@ -224,7 +224,9 @@ class Vocabulary:
             kind = KIND_BY_NAME.get(plain, "other")
             varies = plain in _EDITORS or kind in ("shell", "shell_input")
             word = None if varies else self.words.get(kind, name)
-        if len(name) <= NAME_KEPT and len(self.answers) < NAMES_KEPT:
+        if len(name) <= NAME_KEPT:
+            if len(self.answers) >= NAMES_KEPT:
+                self.answers.clear()
             self.answers[name] = word
         return word
 
@@ -237,42 +239,35 @@ class Translator:
     depends on its arguments may appear with its last word.
     """
 
-    __slots__ = ("_cache", "_kinds", "_varies", "_words", "mapped", "vocabulary")
+    __slots__ = ("_answers", "_kinds", "_words", "mapped", "vocabulary")
 
     def __init__(self, vocabulary: Vocabulary, kinds: Mapping[str, Kind] | None = None) -> None:
         self._kinds = kinds or {}
         self.vocabulary = vocabulary
         self.mapped: dict[str, str] = {}
-        self._cache: dict[str, str] = {}
-        self._varies: set[str] = set()
         self._words = vocabulary.words
+        self._answers: dict[str, str | None] = {} if kinds else vocabulary.answers
 
     def __call__(self, call: Call) -> str:
         """The guard's name for the tool of this call."""
         name = call.name
-        word = self._cache.get(name)
-        if word is not None:
-            return word
-        if name not in self._varies:
-            return self._first(name, call)
-        word = self._words.get(call.cached_kind or kind_of(call), name)
+        word = self._answers.get(name)
+        if word is None:
+            if name in self._answers:
+                word = self._words.get(call.cached_kind or kind_of(call), name)
+            else:
+                word = self._first(name, call)
         if word != name and len(self.mapped) < NAMES_KEPT:
             self.mapped[name] = word
         return word
 
     def _first(self, name: str, call: Call) -> str:
-        """Look a name up, and note whether it says all or the arguments have a say."""
+        """Look a name up of which no answer is kept."""
         given = self._kinds.get(name)
-        known = self._words.get(given, name) if given is not None else self.vocabulary.answer(name)
-        word = self._words.get(kind_of(call), name) if known is None else known
-        if len(self._cache) + len(self._varies) < NAMES_KEPT:
-            if known is None:
-                self._varies.add(name)
-            else:
-                self._cache[name] = word
-        if word != name and len(self.mapped) < NAMES_KEPT:
-            self.mapped[name] = word
-        return word
+        word = self.vocabulary.answer(name) if given is None else self._words.get(given, name)
+        if self._kinds and len(self._answers) < NAMES_KEPT:
+            self._answers[name] = word
+        return self._words.get(kind_of(call), name) if word is None else word
 
 
 def literal(call: Call) -> str:

@@ -111,5 +111,5 @@ def test_names_kept_beyond_a_recording_are_few_and_short() -> None:
     for _ in range(2):
         translate = Translator(words)
         assert [translate(recorded(name, {}, TEXT)) for name in names] == [*names[:-2], "look", "look"]
-    assert len(words.answers) == NAMES_KEPT
+        assert len(words.answers) <= NAMES_KEPT
     assert max(map(len, words.answers)) <= NAME_KEPT

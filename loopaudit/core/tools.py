@@ -191,10 +191,10 @@ def is_patch_command(arguments: Any) -> bool:
 
 
 NAMES_KEPT: Final = 4096
-"""Tool names whose translation is kept, of a recording and of a vocabulary."""
+"""Tool names whose translation is kept with a vocabulary, and changed ones that are noted of a recording."""
 
 NAME_KEPT: Final = 256
-"""Characters of the longest name whose translation is kept with the vocabulary, beyond its recording."""
+"""Characters of the longest name whose translation is kept with a vocabulary."""
 
 
 class Vocabulary:

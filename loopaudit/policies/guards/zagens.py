@@ -217,7 +217,9 @@ class ZagensGuard(Guard):
     def _changes_state(self, name: str) -> bool:
         rule = self._params.state_changes
         writes = name in LISTED if rule == "listed" else rule == "by_name" and writes_state(name)
-        if len(self._writes) < MAX_NAMES and len(name) <= MAX_NAME:
+        if len(name) <= MAX_NAME:
+            if len(self._writes) >= MAX_NAMES:
+                self._writes.clear()
             self._writes[name] = writes
         return writes
 

@@ -249,6 +249,9 @@ _SCALARS: Final = ("stringValue", "boolValue", "doubleValue", "string_value", "b
 
 def _typed(value: dict[str, Any], lost: Callable[[str], None], depth: int = 0) -> Any:
     """A typed value; 64-bit integers are written as text."""
+    number = value.get("intValue")
+    if type(number) is str and len(value) == 1 and number.isdecimal() and len(number) < 25:
+        return int(number)  # what most values are that are no text
     for name in _SCALARS:
         if name in value:
             if isinstance(value[name], (list, dict)) or (name[0] == "s" and not isinstance(value[name], str)):

@@ -158,13 +158,18 @@ class InspectSample:
                 found = self._attachments.get(value[len(ATTACHMENT) :])
                 return found if isinstance(found, str) else value
             return value
-        if depth == MAX_DEPTH or not self._attachments:
+        if depth == MAX_DEPTH or not self._attachments or not isinstance(value, (list, dict)):
             return value
-        if isinstance(value, list):
-            return [self._whole(entry, depth + 1) for entry in value]
-        if isinstance(value, dict):
-            return {name: self._whole(entry, depth + 1) for name, entry in value.items()}
-        return value
+        # Changed only where something stands in it: most values have no attachment.
+        changed = value
+        for place, entry in enumerate(value) if isinstance(value, list) else value.items():
+            if isinstance(entry, (str, list, dict)):
+                whole = self._whole(entry, depth + 1)
+                if whole is not entry:
+                    if changed is value:
+                        changed = value.copy()
+                    changed[place] = whole
+        return changed
 
 
 def _answer(event: dict[str, Any]) -> dict[str, Any]:

@@ -256,9 +256,14 @@ def _conversation_names(spans: list[Span]) -> list[str]:
     units: list[tuple[str, Span | None]] = []
     ids: dict[tuple[str, int], set[str | None]] = {}
     for span in spans:
-        top = span if span.kind == "agent" else None
-        for step in _up(span):
-            top = step if step.kind == "agent" else top
+        top = None
+        step: Span | None = span
+        for _ in range(MAX_NESTING + 1):
+            if step is None:
+                break
+            if step.kind == "agent":
+                top = step
+            step = step.above
         units.append((span.trace, top))
         if span.kind == "model":
             ids.setdefault((span.trace, id(top)), set()).add(span.conversation)

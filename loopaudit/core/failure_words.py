@@ -27,11 +27,13 @@ _BEGINS = regex.lazy(
     r"|(?:unknown|no such) tool\b|tool \S+ (?:not found|does not exist|is not available)"
     r"|invalid (?:arguments?|parameters?|input)\b|missing required\b"
 )
-_HOLDS_ERROR = Phrase('"error', r"\{\s*\"errors?\"\s*:\s*(?!null|\[\]|\"\"|false)")
+_HOLDS_ERROR = regex.lazy(r"\{\s*\"errors?\"\s*:\s*(?!null|\[\]|\"\"|false)")
 _SAYS_WHY = Phrase(
     ": no such file or directory|: command not found|: permission denied",
     r"[^\n]{0,120}: (?:no such file or directory|command not found|permission denied)\s*(?:\n|$)",
 )
+_WHY = 150
+"""Characters in which they match."""
 
 
 def says_failure(output: str | bytes) -> bool:
@@ -45,6 +47,6 @@ def says_failure(output: str | bytes) -> bool:
     return (
         begins.startswith(_WHOLE)
         or (begins.startswith(_FIRST) and _BEGINS.match(begins) is not None)
-        or (begins.startswith("{") and _HOLDS_ERROR.match(begins) is not None)
-        or _SAYS_WHY.match(low) is not None
+        or (begins[:1] == "{" and begins[1:].lstrip().startswith('"error') and _HOLDS_ERROR.match(begins) is not None)
+        or (_SAYS_WHY.may_match(low[:_WHY]) and _SAYS_WHY.pattern.match(low) is not None)
     )

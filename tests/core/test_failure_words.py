@@ -27,6 +27,8 @@ from loopaudit.core.failure_words import _WHOLE, says_failure
         '{ "errors": ["no"]}',
         "cat: a: No such file or directory",
         "bash: line 1: x: command not found\n$",
+        f"{'x' * 118}: permission denied  ",
+        '{\n\t"errors" : 3}',
     ],
 )
 def test_failures(text: str) -> None:

@@ -310,7 +310,7 @@ def may_be_obstacle(source: str | bytes) -> bool:
         if len(source) > _MOST * (HEAD + TAIL) and source[:1] == b'"':
             source = source[: _MOST * HEAD] + source[-_MOST * TAIL :]
         source = as_letters(source)
-    return any(words in source for words in _OBSTACLES)
+    return any(map(source.__contains__, _OBSTACLES))
 
 
 def obstacle_of(text: str, command: str) -> str:

@@ -293,6 +293,12 @@ def _shaped(name: str, line: str, low: str) -> bool:
     return False
 
 
+_SHAPED: Final = frozenset({"timestamp", "request id", "counter", "attempt", "page counter", "pid", "duration"})
+_KINDS: Final = tuple((name, _NEEDLES.get(name, ()), name in _SHAPED) for name in _ORDER)
+_KINDS_WITHOUT_DIGITS: Final = tuple(kind for kind in _KINDS if kind[0] in _WITHOUT_DIGITS)
+"""The kinds of noise in their order, their needles, and whether they may have a shape without one."""
+
+
 def _possible(line: str) -> list[str]:
     """The kinds of noise that a line may hold, in their order; spares most searches."""
     low = line.lower()
@@ -301,14 +307,14 @@ def _possible(line: str) -> list[str]:
             return list(_ORDER)
         low = low.encode("ascii", "replace").decode()  # the words below are found faster in it
     found = []
-    for name in _ORDER if _DIGIT.search(line) is not None else _WITHOUT_DIGITS:
-        for needle in _NEEDLES.get(name, ()):
+    for name, needles, shaped in _KINDS if _DIGIT.search(line) is not None else _KINDS_WITHOUT_DIGITS:
+        for needle in needles:
             if needle in low:
                 if name != "request id" or _may_hold_id(low) or _shaped(name, line, low):
                     found.append(name)
                 break
         else:
-            if _shaped(name, line, low):
+            if shaped and _shaped(name, line, low):
                 found.append(name)
     return found
 

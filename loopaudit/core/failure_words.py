@@ -27,7 +27,10 @@ _BEGINS = regex.lazy(
     r"|(?:unknown|no such) tool\b|tool \S+ (?:not found|does not exist|is not available)"
     r"|invalid (?:arguments?|parameters?|input)\b|missing required\b"
 )
-_HOLDS_ERROR = regex.lazy(r"\{\s*\"errors?\"\s*:\s*(?!null|\[\]|\"\"|false)")
+_HOLDS_ERROR = regex.lazy(  # in lower case; blanks are given up for nothing, else one before the value would match
+    r"\{\s*+\"errors?\"\s*+:\s*+(?!(?:null|none|false|0|\[\s*+\]|\{\s*+\}|\"\s*+\")\s*+(?:[,}\]]|\Z))"
+)
+"""An object that begins with an error, unless that is none."""
 _SAYS_WHY = Phrase(
     ": no such file or directory|: command not found|: permission denied",
     r"[^\n]{0,120}: (?:no such file or directory|command not found|permission denied)\s*(?:\n|$)",

@@ -29,6 +29,10 @@ from loopaudit.core.failure_words import _WHOLE, says_failure
         "bash: line 1: x: command not found\n$",
         f"{'x' * 118}: permission denied  ",
         '{\n\t"errors" : 3}',
+        '{"error": "null pointer"}',
+        '{"error":  ["no"]}',
+        '{"error": 0.5}',
+        '{"error": {"code": 0}}',
     ],
 )
 def test_failures(text: str) -> None:
@@ -55,6 +59,14 @@ def test_failures(text: str) -> None:
         "no failure: fatal: error",
         '{"error":null}',
         '{"errors":[]}',
+        '{"error": null, "rows": [1]}',
+        '{\n  "error" : null\n}',
+        '{"errors": [ ]}',
+        '{"error":  ""}',
+        '{"error": false}',
+        '{"error": {}}',
+        '{"error": 0, "data": "x"}',
+        '{"error": None}',
         "ok: no such file or directory: 0",
     ],
 )

@@ -289,6 +289,7 @@ def test_an_endless_turn_costs_bounded_memory_and_steady_time(
 ) -> None:
     make = Recent.__init__
     monkeypatch.setattr(Recent, "__init__", lambda self, cap=None: make(self, SMALL_CAP))
+    monkeypatch.setattr("loopaudit.core.tools.NAMES_KEPT", SMALL_CAP)
     policy = policies().load(name)
     guard = policy.start(policy.params(), context_for(policy))
     sizes = []

@@ -72,6 +72,9 @@ _FOLLOWING: Final = ("tail", "pip", "compose", "kubectl", "helm", "systemctl", "
 
 _QUOTING: Final = "'\"\\$"
 
+_MAX_BEFORE: Final = 8
+"""Most comments and changes of the folder that are looked behind without reading a command word by word."""
+
 
 @cache
 def _plain() -> re.Pattern[str]:
@@ -119,13 +122,15 @@ def surely_changes(command: str) -> bool:
     Behind changes of the folder and comments, that is; nor does it ask for a version or for help. It may wait as well.
     """
     rest = command.lstrip(" \t\n")
-    while True:
+    for _ in range(_MAX_BEFORE):  # each copies the rest, so that very many would take time by the square of them
         if rest.startswith("#"):
             rest = rest.partition("\n")[2].lstrip(" \t\n")
         elif rest.startswith("cd ") and _BARE.fullmatch(folder := rest.partition("&&")[0]) is not None:
             rest = rest[len(folder) + 2 :].lstrip(" \t\n")
         else:
             break
+    else:
+        return False
     first = rest.partition(" ")[0]
     if not first or "=" in first or _BARE.fullmatch(first) is None or _program(first) in _KNOWN:
         return False

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Annotated, Final, Literal
 
 from msgspec import Struct, defstruct
-from msgspec.structs import astuple, fields
+from msgspec.structs import asdict, astuple
 
 from loopaudit.core import findings
 from loopaudit.reports.json_v1.report import Finding, LineHead, Loop, episode_of, finding
@@ -75,12 +75,7 @@ def line(head: LineHead, item: findings.Finding | findings.Episode) -> Struct:
 
 
 def _loop(loop: findings.Episode) -> Loop:
-    shape = episode_of(loop)
-    return Loop(
-        **{field.name: getattr(shape, field.name) for field in fields(shape)},
-        rule=loop.rule,
-        fingerprint=loop.fingerprint,
-    )
+    return Loop(**asdict(episode_of(loop)), rule=loop.rule, fingerprint=loop.fingerprint)
 
 
 def finding_line(head: LineHead, item: findings.Finding) -> Struct:

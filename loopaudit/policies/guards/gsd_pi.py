@@ -44,7 +44,6 @@ Source
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Annotated, Final
 
 from loopaudit.core.bounded import Tally
@@ -54,6 +53,7 @@ from loopaudit.core.tools import Vocabulary
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.kit.arguments import js_sorted_key
 from loopaudit.policies.kit.cycles import Streak
+from loopaudit.policies.kit.names import listed_names
 
 STRICT: Final = "ask_user_questions"
 """The tool of which one equal call in a row is one too many."""
@@ -85,12 +85,6 @@ class GsdPiParams(Params):
     exempt_tools: Annotated[str, param("further tools without such a limit, separated by commas")] = ""
 
 
-@lru_cache(maxsize=16)
-def _free(exempt: str) -> frozenset[str]:
-    """The tools that may be called at will; the same for each agent of each transcript."""
-    return FREE | frozenset(filter(None, (name.strip() for name in exempt.split(","))))
-
-
 class GsdPiGuard(Guard):
     """The row of equal calls, and the calls of each tool since the last change."""
 
@@ -98,7 +92,7 @@ class GsdPiGuard(Guard):
         self._params = params
         self._tool = context.tool
         self._enforced = context.enforced
-        self._free = _free(params.exempt_tools)
+        self._free = FREE | listed_names(params.exempt_tools)
         self._row: Streak[bytes] = Streak()
         self._uses: Tally[str] = Tally()
 

@@ -38,7 +38,6 @@ Source
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Annotated, Any, Final
 
 from loopaudit.core.events import TEXT, Batch, Call
@@ -46,6 +45,7 @@ from loopaudit.core.findings import Action, Decision
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.kit.arguments import js_sorted_key, js_sorted_value_key
 from loopaudit.policies.kit.cycles import Streak
+from loopaudit.policies.kit.names import listed_names
 
 INTENTS: Final = frozenset({"i", "__intent"})
 """Members of arguments that only say why."""
@@ -60,18 +60,12 @@ class OhMyPiParams(Params):
     exempt_tools: Annotated[str, param("tools that may be called again and again, separated by commas")] = "hub"
 
 
-@lru_cache(maxsize=16)
-def _names(listed: str) -> frozenset[str]:
-    """The names in a list with commas; the same for each agent of each transcript."""
-    return frozenset(filter(None, (name.strip() for name in listed.split(","))))
-
-
 class OhMyPiGuard(Guard):
     """The run of responses with the same calls."""
 
     def __init__(self, params: OhMyPiParams, context: Context) -> None:
         self._threshold = params.threshold
-        self._exempt = _names(params.exempt_tools)
+        self._exempt = listed_names(params.exempt_tools)
         self._run: Streak[bytes | tuple[bytes, ...]] = Streak()
 
     def judge(self, batch: Batch) -> Iterable[Decision]:

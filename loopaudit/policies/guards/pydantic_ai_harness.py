@@ -52,13 +52,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
+from functools import partial
 from typing import Annotated, Literal
 
 from loopaudit.core.events import Batch, Call, Result, Turn
 from loopaudit.core.findings import Action, Decision
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.kit.arguments import py_dump_key
-from loopaudit.policies.kit.cycles import Cycles
+from loopaudit.policies.kit.cycles import Cycles, Streak
 from loopaudit.policies.kit.results import result_text
 
 OnLoop = Literal["nudge", "error"]
@@ -76,6 +77,18 @@ class PydanticAiHarnessParams(Params):
     on_loop: Annotated[OnLoop, param("what happens: a nudge, or an error that ends the run")] = "nudge"
 
 
+def _same_answer(one: tuple[bytes, Result], other: tuple[bytes, Result]) -> bool:
+    """Whether two calls and their results are equal. Most calls differ, so that most results need not be decoded."""
+    return one[0] == other[0] and result_text(one[1]) == result_text(other[1])
+
+
+def _same_reply(size: int, one: str, other: str) -> bool:
+    """Whether two texts begin alike, in lower case and with one blank between the words, over ``size`` characters."""
+    most = size // 2 + 1  # words that reach as far with the blanks between them, whatever follows
+    first, second = (" ".join(text.split(None, most)[:most]).lower()[:size] for text in (one, other))
+    return first == second
+
+
 class PydanticAiHarnessGuard(Guard):
     """The window of calls, and three rows."""
 
@@ -85,24 +98,20 @@ class PydanticAiHarnessGuard(Guard):
         self._enforced = context.enforced
         self._calls: deque[bytes] = deque(maxlen=params.window)
         self._pairs: Cycles[bytes] = Cycles(2, 2 * params.alternation_cycles)
-        self._answers = 0
-        """Equal calls in a row with equal results, the newest of which follow."""
-        self._key = b""
-        self._result: Result | None = None
-        self._replies = 0
-        """Equal responses without calls in a row; the newest of them that was not blank follows."""
-        self._reply = ""
+        self._results: Streak[tuple[bytes, Result]] = Streak(_same_answer)
+        self._words: Streak[str] = Streak(partial(_same_reply, params.monologue_prefix_chars))
 
     def turn(self, turn: Turn) -> None:
         self._calls.clear()
         self._pairs.clear()
-        self._answers = self._replies = 0
+        self._results.clear()
+        self._words.clear()
 
     def judge(self, batch: Batch) -> Iterable[Decision]:
         calls = batch.calls
         if not calls:
             return self._spoken(batch.text)
-        self._replies = 0
+        self._words.clear()
         found = self._asked(calls)
         if found is not None and found.action == Action.STOP and self._enforced:
             found.skipped = len(calls)
@@ -135,32 +144,20 @@ class PydanticAiHarnessGuard(Guard):
         return None
 
     def _answered(self, call: Call, result: Result, position: int) -> Decision | None:
-        key, before = py_dump_key(call), self._result
-        # Results are compared after equal calls only, so that most need not be decoded.
-        equal = self._answers and key == self._key and before is not None and result_text(before) == result_text(result)
-        self._answers = count = self._answers + 1 if equal else 1
-        self._key, self._result = key, result
+        count = self._results.push((py_dump_key(call), result))
         if count < self._params.error_cycle_threshold:
             return None
-        self._answers = 0
+        self._results.clear()
         return self._loop("error_cycle", count, call.name, position)
 
     def _spoken(self, text: str) -> Iterable[Decision]:
         if not text or text.isspace():
             return NOTHING
-        equal = self._replies and self._compared(text) == self._compared(self._reply)
-        self._replies = count = self._replies + 1 if equal else 1
-        self._reply = text
+        count = self._words.push(text)
         if count < self._params.monologue_threshold:
             return NOTHING
-        self._replies = 0
+        self._words.clear()
         return (self._loop("monologue", count, ""),)
-
-    def _compared(self, text: str) -> str:
-        """The beginning of a text, in lower case and with one blank between its words."""
-        size = self._params.monologue_prefix_chars
-        most = size // 2 + 1  # words that reach as far with the blanks between them, whatever follows
-        return " ".join(text.split(None, most)[:most]).lower()[:size]
 
     def _loop(self, rule: str, count: int, tool: str, position: int = -1) -> Decision:
         action, word = (Action.STOP, "error") if self._ends else (Action.NUDGE, "nudge")

@@ -7,7 +7,9 @@ period, whatever the history.
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar
+from collections.abc import Callable
+from operator import eq
+from typing import Any, Generic, TypeVar
 
 K = TypeVar("K")
 
@@ -82,15 +84,17 @@ class Streak(Generic[K]):
     ``count`` is 0 and ``key`` is ``None`` before anything was pushed.
     """
 
-    __slots__ = ("count", "key")
+    __slots__ = ("_equal", "count", "key")
 
-    def __init__(self) -> None:
+    def __init__(self, equal: Callable[[Any, Any], bool] = eq) -> None:
+        """``equal`` is asked whether a key equals the one before it."""
+        self._equal = equal
         self.key: K | None = None
         self.count = 0
 
     def push(self, key: K) -> int:
         """Take the next key; returns the length of its run, which is at least 1."""
-        if self.count and key == self.key:
+        if self.count and self._equal(key, self.key):
             self.count += 1
         else:
             self.key = key

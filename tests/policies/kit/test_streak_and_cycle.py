@@ -64,3 +64,8 @@ def test_clear_forgets_the_sequence() -> None:
     assert not cycles.repeating
     cycles.push("a")
     assert (cycles.tail(1), cycles.laps(2)) == (1, 0)
+
+
+def test_keys_are_compared_as_asked() -> None:
+    streak: Streak[str] = Streak(lambda one, other: one.lower() == other.lower())
+    assert [streak.push(key) for key in ("a", "A", "b", "B", "b", "a")] == [1, 2, 1, 2, 3, 1]

@@ -320,17 +320,15 @@ def usage_of(value: Any) -> Usage | None:
     get = value.get
     details = get("prompt_tokens_details") or get("input_tokens_details")
     cached = {**value, **details} if isinstance(details, dict) else value
-    # Most numbers stand under their first name.
-    sent, made = get("prompt_tokens"), get("completion_tokens")
-    if type(sent) is not int or sent < 0:
-        sent = count(get("input_tokens"))
-    if type(made) is not int or made < 0:
-        made = count(get("output_tokens"))
-    read, written = cached.get("cache_read_input_tokens"), get("cache_creation_input_tokens")
-    if type(read) is not int or read < 0:
-        read = count(cached.get("cached_tokens"))
-    if type(written) is not int or written < 0:
-        written = count(get("cache_write_tokens"))
+    sent, made = _count(value, "prompt_tokens", "input_tokens"), _count(value, "completion_tokens", "output_tokens")
+    read = _count(cached, "cache_read_input_tokens", "cached_tokens")
+    written = _count(value, "cache_creation_input_tokens", "cache_write_tokens")
     if sent is None and made is None and read is None and written is None:
         return None
     return Usage(sent, made, read, written)
+
+
+def _count(value: Mapping[str, Any], name: str, other: str) -> int | None:
+    """The number under one name, else under the other."""
+    found = value.get(name)
+    return found if type(found) is int and found >= 0 else count(value.get(other))

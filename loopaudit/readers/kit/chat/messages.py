@@ -220,17 +220,13 @@ class Chat:
             role = message.role
             if role == "assistant":
                 self._response(message, model)
-            elif role == "tool":
+            elif role in ("tool", "function", "tool_result"):
                 self._result(message)
-            elif role == "user":
+            elif role in ("user", "human"):
                 self._person(message)
             elif role in ("system", "developer"):
                 if is_compaction(content_text(decoded(message.content))):
                     emit.boundary("compaction")
-            elif role in ("function", "tool_result"):
-                self._result(message)
-            elif role == "human":
-                self._person(message)
             else:
                 self._stray(message, role, model)
 

@@ -11,7 +11,7 @@ from loopaudit.compare.prices import Prices
 from loopaudit.core.report import Report
 from loopaudit.reports.contract import Sort
 from loopaudit.reports.kit import spent, wording
-from loopaudit.reports.kit.policy_sums import Score, names_of, scores
+from loopaudit.reports.kit.policy_sums import Score, names_of, scores_from
 from loopaudit.reports.kit.rows import is_notable
 from loopaudit.reports.kit.spent import Spent
 from loopaudit.reports.kit.verdict import Fact, Verdict, place_of, repeated, times_of, verdict
@@ -80,7 +80,7 @@ def overall(report: Report, sort: Sort = "cost", prices: Prices | None = None) -
         loop_count=sum(of.loop_count for of in verdicts),
         wait_count=sum(of.wait_count for of in verdicts),
         looping=sum(of.outcome == "looped" for of in verdicts),
-        policies=scores(report.transcripts, enforced=report.mode == "enforced"),
+        policies=scores_from(zip(report.transcripts, (of.table for of in verdicts), strict=True)),
         is_judged=any(of.outcome in ("looped", "clean") for of in verdicts),
         currency=prices.currency if prices is not None else "",
     )

@@ -10,7 +10,7 @@ from loopaudit.core.counts import merge_counts
 from loopaudit.core.findings import Action, Finding
 from loopaudit.core.rejections import RejectionTable
 from loopaudit.core.report import PolicyStatus, Report, TranscriptResult
-from loopaudit.hindsight.catches import caught, outside
+from loopaudit.hindsight.catches import Caught, caught, outside
 
 
 class Score(Struct):
@@ -58,9 +58,14 @@ class Score(Struct):
 
 def scores(transcripts: Iterable[TranscriptResult], *, enforced: bool) -> list[Score]:
     """A score for each policy, summed over the transcripts, in the order of the policies."""
+    return scores_from((one, caught(one, enforced=enforced)) for one in transcripts)
+
+
+def scores_from(judged: Iterable[tuple[TranscriptResult, Sequence[Caught]]]) -> list[Score]:
+    """The same of transcripts with what :func:`caught` says of each."""
     totals: dict[str, Score] = {}
-    for transcript in transcripts:
-        _loops(totals, transcript, enforced=enforced)
+    for transcript, table in judged:
+        _loops(totals, transcript, table)
         for policy in transcript.policies:
             score = totals.setdefault(policy.label, Score(policy.label))
             score.firings += policy.firings
@@ -83,8 +88,8 @@ def scores(transcripts: Iterable[TranscriptResult], *, enforced: bool) -> list[S
     return list(totals.values())
 
 
-def _loops(totals: dict[str, Score], transcript: TranscriptResult, *, enforced: bool) -> None:
-    for entry in caught(transcript, enforced=enforced):
+def _loops(totals: dict[str, Score], transcript: TranscriptResult, table: Sequence[Caught]) -> None:
+    for entry in table:
         if not entry.episode.is_loop:
             continue
         for policy in transcript.policies:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -10,6 +10,7 @@ from rich.text import Text
 from loopaudit.core.report import Report, TranscriptResult
 from loopaudit.reports.contract import Detail, Rendering
 from loopaudit.reports.kit.overall import overall
+from loopaudit.reports.kit.policy_sums import Score, scores_from
 from loopaudit.reports.kit.terminal import many
 from loopaudit.reports.kit.terminal.loops import loops
 from loopaudit.reports.kit.terminal.panel import panel
@@ -29,7 +30,7 @@ def compose(report: Report, width: int, rendering: Rendering, link: Link | None 
     if len(report.transcripts) == 1:
         parts.append(panel(of.verdicts[0], view))
         if detail in (Detail.NORMAL, Detail.FULL):
-            parts += _detail(view, report.transcripts[0], of.verdicts[0])
+            parts += _detail(view, report.transcripts[0], of.verdicts[0], of.policies)
     else:
         parts.append(many.head(view, of))
         if detail is not Detail.BRIEF:
@@ -39,15 +40,16 @@ def compose(report: Report, width: int, rendering: Rendering, link: Link | None 
             parts += many.problems(view, of)
         if detail is Detail.FULL:
             for one, result in zip(of.verdicts, report.transcripts, strict=True):
-                parts += [Text(), panel(one, view), *_detail(view, result, one)]
+                scores = scores_from([(result, one.table)])
+                parts += [Text(), panel(one, view), *_detail(view, result, one, scores)]
     parts += failures(view)
     if detail is not Detail.BRIEF:
         parts += settings(view)
     return parts
 
 
-def _detail(view: View, result: TranscriptResult, of: Verdict) -> Iterator[RenderableType]:
+def _detail(view: View, result: TranscriptResult, of: Verdict, scores: Sequence[Score]) -> Iterator[RenderableType]:
     yield from timeline(view, result)
     yield from loops(view, result, of)
-    yield from policies(view, result)
+    yield from policies(view, result, scores)
     yield from recording(view, result)

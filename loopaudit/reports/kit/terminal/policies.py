@@ -18,7 +18,7 @@ from loopaudit.reports.kit import wording
 from loopaudit.reports.kit.console.columns import Column, Flow, fitted
 from loopaudit.reports.kit.console.parts import more, section
 from loopaudit.reports.kit.console.style import flat, joined
-from loopaudit.reports.kit.policy_sums import Score, graded, scores
+from loopaudit.reports.kit.policy_sums import Score, graded
 from loopaudit.reports.kit.terminal.view import View
 
 SHADOW: Final = "in shadow mode: it watched only, nothing is spared"
@@ -45,28 +45,28 @@ class _Group(Struct):
     times: int = 0
 
 
-def policies(view: View, result: TranscriptResult) -> list[RenderableType]:
+def policies(view: View, result: TranscriptResult, scores: Sequence[Score]) -> list[RenderableType]:
     """The section: a row for each action of a policy and each verdict on it; then those that did nothing."""
     if not result.policies:
         return []
     inner = view.inner()
     parts: list[RenderableType] = []
-    rows = list(_rows(view, result))
+    rows = list(_rows(view, result, scores))
     shown = rows[: view.limits.rows]
     if shown:
         table = fitted(_COLUMNS, shown, inner.width)
         parts += [table.table, *more(len(rows) - len(shown), "rows (--full)"), *table.note()]
         if graded(result):
             parts.append(legend())
-            parts += false_rejections(scores([result], enforced=view.enforced), view.limits.names)
+            parts += false_rejections(scores, view.limits.names)
     if view.is_full:
         parts += _every(result)
     parts += nothing(view, result)
     return section("What each policy would have done", parts, "" if view.enforced else SHADOW)
 
 
-def _rows(view: View, result: TranscriptResult) -> Iterator[list[Text]]:
-    sums = {score.label: score for score in scores([result], enforced=view.enforced)}
+def _rows(view: View, result: TranscriptResult, scores: Sequence[Score]) -> Iterator[list[Text]]:
+    sums = {score.label: score for score in scores}
     for policy in result.policies:
         score = sums[policy.label]
         for place, group in enumerate(_groups(policy)):

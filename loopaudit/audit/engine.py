@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from loopaudit.audit.contained import ContainedGuard, GuardError, TimeLimit
 from loopaudit.core import text
@@ -67,9 +67,9 @@ class Observer(Protocol):
 
 
 class _Lane:
-    """One policy at work for one agent, through the agent's ``turns`` so far."""
+    """One policy at work for one agent."""
 
-    __slots__ = ("guard", "message", "result", "selected", "stopped", "turns")
+    __slots__ = ("guard", "message", "result", "selected", "stopped")
 
     def __init__(self, selected: Selected, guard: Guard | None, result: PolicyResult) -> None:
         self.selected = selected
@@ -77,6 +77,20 @@ class _Lane:
         self.message: Callable[[Decision], str] = selected.policy.message
         self.result = result
         self.stopped = False
+
+
+class _Agent:
+    """The lanes of one agent, and its ``turns`` so far.
+
+    Guards that read nothing but calls have theirs in ``late``, which is ``None`` until the agent calls a tool: many
+    never do.
+    """
+
+    __slots__ = ("lanes", "late", "turns")
+
+    def __init__(self, lanes: list[_Lane]) -> None:
+        self.lanes = lanes
+        self.late: list[_Lane] | None = None
         self.turns = 0
 
 
@@ -119,7 +133,7 @@ class Replay:
         """Whether there were more agents than :data:`MAX_AGENTS`."""
         self._contexts: list[Context] = []
         """What each policy's guards learn of the replay: the same for all agents."""
-        self._agents: dict[str, list[_Lane]] = {}
+        self._agents: dict[str, _Agent] = {}
         self._block: dict[str, list[Event]] = {}
         self._unseen: list[Event] = []
         """The same events in their order, for the observers."""
@@ -160,13 +174,22 @@ class Replay:
         for observer in self._observers:
             observer.events(self._unseen)
         self._unseen.clear()
-        for agent, events in self._block.items():
-            lanes = self._agents.pop(agent, None) or self._start()
-            self._agents[agent] = lanes  # the youngest now
+        for name, events in self._block.items():
+            agent = self._agents.pop(name, None) or _Agent(self._start())
+            self._agents[name] = agent  # the youngest now
             if len(self._agents) > MAX_AGENTS:
                 self._forget_idle()
-            stretches = stretches_of(events)
-            for lane in lanes:
+            stretches = stretches_of(events, agent.turns)
+            agent.turns = stretches[-1].number
+            for lane in agent.lanes:
+                if lane.guard is not None:
+                    self._run(lane, lane.guard, stretches)
+            if agent.late is None:
+                if not any(stretch.calls for stretch in stretches):
+                    continue
+                agent.late = self._start(late=True)
+            stretches = with_calls(stretches)
+            for lane in agent.late:
                 if lane.guard is not None:
                     self._run(lane, lane.guard, stretches)
         self._block.clear()
@@ -192,18 +215,27 @@ class Replay:
 
     def guards(self, agent: str) -> list[tuple[Guard | None, bool]]:
         """An agent's guards in the order of selection, each with whether it has ended the turn; ``None`` if put out."""
-        lanes = self._agents.get(agent)
-        if lanes is None:
-            lanes = self._agents[agent] = self._start()
+        found = self._agents.get(agent)
+        if found is None:
+            found = self._agents[agent] = _Agent(self._start())
+        if found.late is None:
+            found.late = self._start(late=True)
+        by_result = {id(lane.result): lane for lane in (*found.lanes, *found.late)}
+        lanes = [by_result[id(result)] for result in self._results]
         return [(lane.guard, lane.stopped) for lane in lanes]
 
-    def _start(self) -> list[_Lane]:
-        """The guards of an agent that acts for the first time. One that cannot even start is put out."""
+    def _start(self, *, late: bool = False) -> list[_Lane]:
+        """The guards of an agent that acts for the first time, or calls a tool for the first time (``late``).
+
+        One that cannot even start is put out.
+        """
         contexts = self._contexts or self._described()
         lanes = []
         for selected, result, context, foreign, limit in zip(
             self._selected, self._results, contexts, self._foreign, self._limits, strict=True
         ):
+            if late != (not foreign and getattr(selected.policy.start, "calls_only", False)):
+                continue
             lane = _Lane(selected, None, result)
             if not foreign:
                 lane.guard = selected.policy.start(selected.params, context)
@@ -240,12 +272,11 @@ class Replay:
         later: Iterator[Batch] = iter(())
         line = 0
         try:
-            for turn, boundary, batches, calls in stretches:
+            for turn, boundary, batches, calls, number in stretches:
                 batch = None
                 if turn is not None:
                     line = turn.line
                     lane.stopped = False
-                    lane.turns += 1
                     if has_turns:
                         guard.turn(turn)
                 elif boundary is not None:
@@ -259,7 +290,7 @@ class Replay:
                 later = iter(batches)
                 for batch in later:
                     decisions = judge(batch)
-                    if decisions and self._decided(lane, batch, decisions):
+                    if decisions and self._decided(lane, batch, number, decisions):
                         left = _calls_of(later)
                         judged -= left
                         avoided += left
@@ -277,8 +308,8 @@ class Replay:
 
     # -- decisions -------------------------------------------------------------------------
 
-    def _decided(self, lane: _Lane, batch: Batch, decisions: Iterable[Decision]) -> bool:
-        """Take down what a guard said; whether it is silent from now on."""
+    def _decided(self, lane: _Lane, batch: Batch, turn: int, decisions: Iterable[Decision]) -> bool:
+        """Take down what a guard decided on a batch of a turn; whether it is silent from now on."""
         result = lane.result
         for decision in decisions:
             action = decision.action
@@ -287,7 +318,7 @@ class Replay:
             result.by_action[action] = result.by_action.get(action, 0) + 1
             result.by_rule[decision.rule] = result.by_rule.get(decision.rule, 0) + 1
             if len(result.findings) < MAX_FINDINGS:
-                result.findings.append(self._finding(lane, batch, decision))
+                result.findings.append(self._finding(lane, batch, turn, decision))
             else:
                 result.dropped += 1
             if not self._enforced:
@@ -299,7 +330,7 @@ class Replay:
                 result.avoided_calls += decision.skipped
         return lane.stopped
 
-    def _finding(self, lane: _Lane, batch: Batch, decision: Decision) -> Finding:
+    def _finding(self, lane: _Lane, batch: Batch, turn: int, decision: Decision) -> Finding:
         calls = batch.calls
         position = decision.position
         call = calls[position] if calls else None
@@ -313,7 +344,7 @@ class Replay:
             tool=decision.tool or (call.name if call is not None else ""),
             session=batch.session,
             agent=batch.agent,
-            turn=lane.turns,
+            turn=turn,
             batch=batch.index,
             call=call.number if call is not None else 0,
             calls=(calls[0].number, calls[-1].number) if calls else (0, 0),
@@ -397,12 +428,21 @@ def trim() -> None:
         give_back(0)
 
 
-Stretch = tuple[Turn | None, Boundary | None, list[Batch], int]
-"""What no turn or boundary interrupts: the turn or boundary before it, its batches, and how many calls they have."""
+class Stretch(NamedTuple):
+    """What no turn or boundary interrupts: the turn or boundary before it, its batches, and how many calls they have.
+
+    ``number`` counts the agent's turns up to it.
+    """
+
+    turn: Turn | None
+    boundary: Boundary | None
+    batches: list[Batch]
+    calls: int
+    number: int
 
 
-def stretches_of(events: Sequence[Event]) -> list[Stretch]:
-    """Events of one agent in stretches: distinguished once for all its guards."""
+def stretches_of(events: Sequence[Event], number: int) -> list[Stretch]:
+    """Events of one agent, after so many turns, in stretches: distinguished once for all its guards."""
     found: list[Stretch] = []
     turn: Turn | None = None
     boundary: Boundary | None = None
@@ -414,10 +454,24 @@ def stretches_of(events: Sequence[Event]) -> list[Stretch]:
             calls += len(event.calls)
             continue
         if batches or turn is not None or boundary is not None:
-            found.append((turn, boundary, batches, calls))
+            found.append(Stretch(turn, boundary, batches, calls, number))
             batches, calls = [], 0
-        turn, boundary = (event, None) if isinstance(event, Turn) else (None, event)
-    found.append((turn, boundary, batches, calls))
+        if isinstance(event, Turn):
+            turn, boundary = event, None
+            number += 1
+        else:
+            turn, boundary = None, event
+    found.append(Stretch(turn, boundary, batches, calls, number))
+    return found
+
+
+def with_calls(stretches: Sequence[Stretch]) -> list[Stretch]:
+    """Stretches without their replies, and without turns that bring nothing else before the next turn begins."""
+    found: list[Stretch] = []
+    for turn, boundary, batches, calls, number in stretches:
+        if turn is not None and found and found[-1].turn is not None and not found[-1].batches:
+            found.pop()
+        found.append(Stretch(turn, boundary, [batch for batch in batches if batch.calls], calls, number))
     return found
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, Literal, dataclass_transform, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, dataclass_transform, get_args
 
 import msgspec
 from msgspec import Meta, Struct, StructMeta, field, structs
@@ -72,6 +72,12 @@ class Context(Struct, frozen=True):
 
 class Guard:
     """One guard at work for one agent. Subclasses keep bounded state and never do I/O."""
+
+    calls_only: ClassVar[bool] = False
+    """Whether a built-in guard makes nothing of responses without calls, nor of a second turn before the next call.
+
+    It is spared both, and is not even started for an agent that calls no tool.
+    """
 
     def turn(self, turn: Turn) -> None:
         """A person's new message begins. Most guards forget everything here."""

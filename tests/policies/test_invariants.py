@@ -7,16 +7,20 @@ import time
 from collections import deque
 from statistics import median
 from typing import Any
+from unittest.mock import patch
 
 import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from loopaudit.audit.engine import Replay
 from loopaudit.core.bounded import Recent
+from loopaudit.core.counts import Totals
 from loopaudit.core.events import SLICE, TEXT, TOKEN_LIMIT, VALUE, Batch, Call, Event, Result, Turn
 from loopaudit.core.findings import Action, Finding
-from loopaudit.policies.contract import Context, Mode, Params
+from loopaudit.core.report import PolicyResult
+from loopaudit.policies.contract import Context, Mode, Params, Policy, Selected
 from loopaudit.policies.registry import policies
 from tests.policies.guard_streams import C, call, context_for, events, findings, replayed, streams
 
@@ -104,6 +108,30 @@ def test_findings_name_their_place(name: str, items: list[Any]) -> None:
         assert finding.own_word
         assert finding.message.strip()
         assert finding.call in numbers or finding.calls == (0, 0)
+
+
+def in_blocks(policy: Policy, stream: list[Event], mode: Mode, cuts: set[int], params: Params) -> PolicyResult:
+    replay = Replay([Selected(policy.id, policy, params)], mode=mode)
+    for place, event in enumerate(stream):
+        replay.feed(event)
+        if place in cuts:
+            replay.flush()
+    return replay.finish(Totals(calls=1, results=1, success_known=True))[0]
+
+
+@every_policy
+@few
+@given(items=streams, cuts=st.sets(st.integers(0, 60), max_size=5), mode=st.sampled_from(["enforced", "shadow"]))
+def test_who_reads_only_calls_may_be_spared_all_else(name: str, items: list[Any], cuts: set[int], mode: Mode) -> None:
+    policy = policies().load(name)
+    if not getattr(policy.start, "calls_only", False):
+        return
+    stream = events(items)
+    for values in ({}, *policy.variants.values()):
+        params = policy.params(**values)
+        spared = in_blocks(policy, stream, mode, cuts, params)
+        with patch.object(policy.start, "calls_only", new=False):
+            assert spared == in_blocks(policy, stream, mode, cuts, params)
 
 
 # -- spellings -----------------------------------------------------------------------------

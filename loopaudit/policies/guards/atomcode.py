@@ -74,6 +74,8 @@ def _names(listed: str) -> frozenset[str]:
 class AtomcodeGuard(Guard):
     """The window of executed calls. ``_counts`` mirrors it, so that most calls are one look-up."""
 
+    calls_only = True
+
     def __init__(self, params: AtomcodeParams, context: Context) -> None:
         self._soft = params.threshold - 1
         self._hard = params.hard_threshold - 1

@@ -65,6 +65,8 @@ class BrowserUseParams(Params):
 class BrowserUseGuard(Guard):
     """The last actions, and how often each is among them."""
 
+    calls_only = True
+
     def __init__(self, params: BrowserUseParams, context: Context) -> None:
         self._params = params
         self._window: deque[bytes] = deque()

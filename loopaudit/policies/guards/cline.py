@@ -68,6 +68,8 @@ class ClineParams(Params):
 class ClineGuard(Guard):
     """The run of equal calls, and the run of failing responses."""
 
+    calls_only = True
+
     def __init__(self, params: ClineParams, context: Context) -> None:
         self._soft = params.soft_threshold
         self._hard = params.hard_threshold

@@ -53,6 +53,8 @@ class CrewaiParams(Params):
 class CrewaiGuard(Guard):
     """The last successful call."""
 
+    calls_only = True
+
     def __init__(self, params: CrewaiParams, context: Context) -> None:
         self._last: bytes | None = None
 

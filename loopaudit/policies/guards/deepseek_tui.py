@@ -65,6 +65,8 @@ class DeepseekTuiParams(Params):
 class DeepseekTuiGuard(Guard):
     """Attempts by call, failures in a row by tool name."""
 
+    calls_only = True
+
     def __init__(self, params: DeepseekTuiParams, context: Context) -> None:
         self._block_at = params.block_at
         self._warn_at = params.warn_at

@@ -78,6 +78,8 @@ class DeerFlowParams(Params):
 class DeerFlowGuard(Guard):
     """The last sets of calls, and the names of the last calls."""
 
+    calls_only = True
+
     def __init__(self, params: DeerFlowParams, context: Context) -> None:
         self._params = params
         self._enforced = context.enforced

@@ -56,6 +56,8 @@ class DockerAgentParams(Params):
 class DockerAgentGuard(Guard):
     """The run of responses with equal calls."""
 
+    calls_only = True
+
     def __init__(self, params: DockerAgentParams, context: Context) -> None:
         self._limit = params.max_consecutive_tool_calls or 5
         self._run: Streak[bytes | tuple[bytes, ...]] = Streak()

@@ -95,6 +95,8 @@ class GooseParams(Params):
 class GooseGuard(Guard):
     """The row of equal calls, the row of equal errors, and counts by path and tool."""
 
+    calls_only = True
+
     def __init__(self, params: GooseParams, context: Context) -> None:
         self._params = params
         self._limit = params.max_tool_repetitions

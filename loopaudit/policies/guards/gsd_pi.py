@@ -88,6 +88,8 @@ class GsdPiParams(Params):
 class GsdPiGuard(Guard):
     """The row of equal calls, and the calls of each tool since the last change."""
 
+    calls_only = True
+
     def __init__(self, params: GsdPiParams, context: Context) -> None:
         self._params = params
         self._tool = context.tool

@@ -189,6 +189,8 @@ class HermesAgentParams(Params):
 class HermesAgentGuard(Guard):
     """The three counters of a turn. All are empty as long as every call brings something new."""
 
+    calls_only = True
+
     def __init__(self, params: HermesAgentParams, context: Context) -> None:
         self._params = params
         self._tool = context.tool

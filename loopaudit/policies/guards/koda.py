@@ -96,6 +96,8 @@ class KodaGuard(Guard):
     The text of a call is worked out only when the next one might be equal to it.
     """
 
+    calls_only = True
+
     def __init__(self, params: KodaParams, context: Context) -> None:
         self._threshold = params.threshold
         self._size = params.prefix_bytes

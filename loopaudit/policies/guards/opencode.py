@@ -60,6 +60,8 @@ class OpencodeParams(Params):
 class OpencodeGuard(Guard):
     """The run of equal calls of a response, or of a turn."""
 
+    calls_only = True
+
     def __init__(self, params: OpencodeParams, context: Context) -> None:
         self._threshold = params.threshold
         self._across = params.across_steps

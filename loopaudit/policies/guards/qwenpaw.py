@@ -64,6 +64,8 @@ class QwenpawParams(Params):
 class QwenpawGuard(Guard):
     """The run of equal calls, and the batches in a row that ended in a long one."""
 
+    calls_only = True
+
     def __init__(self, params: QwenpawParams, context: Context) -> None:
         self._params = params
         self._prefix = params.prefix

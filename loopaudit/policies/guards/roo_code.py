@@ -64,6 +64,8 @@ class RooCodeParams(Params):
 class RooCodeGuard(Guard):
     """The last call and how often it was repeated."""
 
+    calls_only = True
+
     def __init__(self, params: RooCodeParams, context: Context) -> None:
         self._limit = params.consecutive_mistake_limit
         self._skip_mcp = not params.check_mcp

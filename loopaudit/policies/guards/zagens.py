@@ -129,6 +129,8 @@ def _answers(rule: StateChanges) -> dict[str, bool]:
 class ZagensGuard(Guard):
     """Attempts by call, failures in a row by tool name."""
 
+    calls_only = True
+
     def __init__(self, params: ZagensParams, context: Context) -> None:
         self._params = params
         self._block_at = params.identical_call_block_threshold

@@ -79,6 +79,8 @@ class ZeroclawParams(Params):
 class ZeroclawGuard(Guard):
     """The window of successes, and what stands at its end."""
 
+    calls_only = True
+
     def __init__(self, params: ZeroclawParams, context: Context) -> None:
         self._params = params
         self._repeats = params.max_repeats

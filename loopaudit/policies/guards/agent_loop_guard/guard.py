@@ -81,6 +81,8 @@ class AgentLoopGuardGuard(Guard):
     those before it.
     """
 
+    calls_only = True
+
     def __init__(self, params: AgentLoopGuardParams, context: Context) -> None:
         self._params = params
         self._enforced = context.enforced

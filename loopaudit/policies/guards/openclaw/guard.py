@@ -105,6 +105,8 @@ class Verdict(Struct, frozen=True):
 class OpenclawGuard(Guard):
     """The window, with the counts of this run that show whether a closer look can find anything."""
 
+    calls_only = True
+
     def __init__(self, params: OpenclawParams, context: Context) -> None:
         self._params = params
         self._tool = context.tool

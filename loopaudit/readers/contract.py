@@ -32,9 +32,10 @@ class Reader(Struct, frozen=True):
     claimed by one reader only.
     ``sniff_head``, of the commonest formats, claims the first records of a transcript
     (:data:`~loopaudit.readers.probe.HEAD_RECORDS` objects) by one that stands in no other format; then no reader
-    is asked about the rest. ``members`` are the names of which at least one stands in a record, or in the document, of
-    whatever either claims: what has none of them is not looked at more closely. ``looked_for`` says in a sentence what
-    it looks for. ``read`` reports everything in file order and leaves what it cannot use to ``emit.problem``.
+    is asked about the rest. ``members`` are the names of which at least one stands in a record, or in the document or
+    an entry of it, of whatever either claims: what has none of them is not looked at more closely. ``looked_for`` says
+    in a sentence what it looks for. ``read`` reports everything in file order and leaves what it cannot use to
+    ``emit.problem``.
     ``carries`` maps what the format records to a short remark (``"flag and exit code"``), for ``loopaudit formats``.
     """
 

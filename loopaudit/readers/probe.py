@@ -54,8 +54,10 @@ class Probe:
         return found
 
     def members(self) -> set[str] | None:
-        """The names of the members of its objects; ``None`` where it holds anything else than objects."""
+        """The names of the members of its objects, or of those in its list; ``None`` where it holds anything else."""
         roots = self.records if self.shape == "records" else [self.document]
+        if len(roots) == 1 and isinstance(roots[0], list):
+            roots = roots[0]
         return set().union(*roots) if all(isinstance(root, dict) for root in roots) else None
 
     @property

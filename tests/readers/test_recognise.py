@@ -122,6 +122,8 @@ def test_a_reader_claims_nothing_without_the_members_that_it_names(path: Path) -
 
 
 def without(value: Any, members: frozenset[str]) -> Any:
+    if isinstance(value, list):
+        return [without(entry, members) for entry in value]
     if not isinstance(value, dict):
         return value
     return {name: member for name, member in value.items() if name not in members}

@@ -23,8 +23,8 @@ from loopaudit.core.events import TOKEN_LIMIT, Batch, Boundary, Call, Event, Res
 from loopaudit.core.findings import Action, Decision, Finding
 from loopaudit.core.report import PolicyResult
 from loopaudit.core.tools import Kind, Translator, literal, translator
-from loopaudit.policies.contract import Context, Guard, Mode, Selected
-from loopaudit.policies.registry import policies
+from loopaudit.policies.contract import Context, Guard, Mode, Selected, waits_for_call
+from loopaudit.policies.registry import is_built_in
 
 if TYPE_CHECKING:
     from loopaudit.hindsight.classifier import Handover
@@ -69,28 +69,28 @@ class Observer(Protocol):
 class _Lane:
     """One policy at work for one agent."""
 
-    __slots__ = ("guard", "message", "result", "selected", "stopped")
+    __slots__ = ("calls_only", "guard", "message", "result", "selected", "stopped")
 
-    def __init__(self, selected: Selected, guard: Guard | None, result: PolicyResult) -> None:
+    def __init__(self, selected: Selected, result: PolicyResult) -> None:
         self.selected = selected
-        self.guard = guard
+        self.guard: Guard | None = None
+        self.calls_only = False
         self.message: Callable[[Decision], str] = selected.policy.message
         self.result = result
         self.stopped = False
 
 
 class _Agent:
-    """The lanes of one agent, and its ``turns`` so far.
+    """The lanes of one agent by their place in the selection, and its ``turns`` so far.
 
-    Guards that read nothing but calls have theirs in ``late``, which is ``None`` until the agent calls a tool: many
-    never do.
+    While it is ``quiet`` it has called no tool, and many agents never do: no guard that waits for a call is started.
     """
 
-    __slots__ = ("lanes", "late", "turns")
+    __slots__ = ("lanes", "quiet", "turns")
 
-    def __init__(self, lanes: list[_Lane]) -> None:
-        self.lanes = lanes
-        self.late: list[_Lane] | None = None
+    def __init__(self) -> None:
+        self.lanes: dict[int, _Lane] = {}
+        self.quiet = True
         self.turns = 0
 
 
@@ -121,18 +121,18 @@ class Replay:
         self._kinds = kinds or {}
         self._schemas: Mapping[str, Any] = {} if schemas is None else schemas
         self._observers = observers
-        self._handovers = handovers or [None] * len(selected)
+        self._handovers = handovers
+        self._map_names = map_names
+        self._policy_timeout = policy_timeout
         self._results = [PolicyResult(s.label, s.policy.id, s.values) for s in selected]
-        self._translators = [translator(s.policy.vocabulary, by_kind=map_names, kinds=kinds) for s in selected]
-        is_built_in = policies().is_built_in
-        self._foreign = [not is_built_in(s.policy) for s in selected]
-        self._limits = [
-            TimeLimit(policy_timeout) if foreign and policy_timeout is not None else None for foreign in self._foreign
-        ]
         self.crowded = False
         """Whether there were more agents than :data:`MAX_AGENTS`."""
-        self._contexts: list[Context] = []
-        """What each policy's guards learn of the replay: the same for all agents."""
+        self._contexts: dict[int, Context] = {}
+        """What the guards of each policy learn of the replay, by its place: the same for all agents."""
+        self._plain: Context | None = None
+        """The context that all share that map no names."""
+        self._limits: dict[int, TimeLimit | None] = {}
+        """The time that each policy has that is not built in."""
         self._agents: dict[str, _Agent] = {}
         self._block: dict[str, list[Event]] = {}
         self._unseen: list[Event] = []
@@ -175,23 +175,23 @@ class Replay:
             observer.events(self._unseen)
         self._unseen.clear()
         for name, events in self._block.items():
-            agent = self._agents.pop(name, None) or _Agent(self._start())
+            agent = self._agents.pop(name, None) or self._meet()
             self._agents[name] = agent  # the youngest now
             if len(self._agents) > MAX_AGENTS:
                 self._forget_idle()
             stretches = stretches_of(events, agent.turns)
             agent.turns = stretches[-1].number
-            for lane in agent.lanes:
-                if lane.guard is not None:
-                    self._run(lane, lane.guard, stretches)
-            if agent.late is None:
-                if not any(stretch.calls for stretch in stretches):
+            if agent.quiet and any(stretch.calls for stretch in stretches):
+                self._start_all(agent)
+            calling: Sequence[Stretch] = ()
+            for lane in agent.lanes.values():
+                if lane.guard is None:
                     continue
-                agent.late = self._start(late=True)
-            stretches = with_calls(stretches)
-            for lane in agent.late:
-                if lane.guard is not None:
+                if not lane.calls_only:
                     self._run(lane, lane.guard, stretches)
+                else:
+                    calling = calling or with_calls(stretches)
+                    self._run(lane, lane.guard, calling)
         self._block.clear()
         self._shown.clear()
         for result in self._large:
@@ -215,53 +215,60 @@ class Replay:
 
     def guards(self, agent: str) -> list[tuple[Guard | None, bool]]:
         """An agent's guards in the order of selection, each with whether it has ended the turn; ``None`` if put out."""
-        found = self._agents.get(agent)
-        if found is None:
-            found = self._agents[agent] = _Agent(self._start())
-        if found.late is None:
-            found.late = self._start(late=True)
-        by_result = {id(lane.result): lane for lane in (*found.lanes, *found.late)}
-        lanes = [by_result[id(result)] for result in self._results]
-        return [(lane.guard, lane.stopped) for lane in lanes]
+        met = self._agents.get(agent)
+        if met is None:
+            met = self._agents[agent] = self._meet()
+        if met.quiet:
+            self._start_all(met)
+        return [(met.lanes[place].guard, met.lanes[place].stopped) for place in range(len(self._selected))]
 
-    def _start(self, *, late: bool = False) -> list[_Lane]:
-        """The guards of an agent that acts for the first time, or calls a tool for the first time (``late``).
+    def _meet(self) -> _Agent:
+        """An agent that does something for the first time, with the guards that do not wait for a call."""
+        agent = _Agent()
+        followed = self._handovers
+        for place, selected in enumerate(self._selected):
+            # One that follows hindsight has nothing to say before a loop.
+            if not waits_for_call(selected.policy) and (not followed or followed[place] is None):
+                self._start(agent, place, selected)
+        return agent
 
-        One that cannot even start is put out.
-        """
-        contexts = self._contexts or self._described()
-        lanes = []
-        for selected, result, context, foreign, limit in zip(
-            self._selected, self._results, contexts, self._foreign, self._limits, strict=True
-        ):
-            if late != (not foreign and getattr(selected.policy.start, "calls_only", False)):
-                continue
-            lane = _Lane(selected, None, result)
-            if not foreign:
-                lane.guard = selected.policy.start(selected.params, context)
-            elif result.status != "crashed":
-                try:
-                    guard = lane.guard = ContainedGuard(selected, context, limit)
-                    lane.message = partial(guard.message, selected.policy.message)
-                except GuardError as error:
-                    result.status = "crashed"
-                    result.reasons.append(str(error))
-            lanes.append(lane)
-        return lanes
+    def _start_all(self, agent: _Agent) -> None:
+        """Start the guards that waited for the agent's first call."""
+        agent.quiet = False
+        for place, selected in enumerate(self._selected):
+            if place not in agent.lanes:
+                self._start(agent, place, selected)
 
-    def _described(self) -> list[Context]:
-        """The context of each policy. Those that differ in nothing share one."""
-        contexts = self._contexts
-        enforced, schemas, kinds = self._enforced, self._schemas, self._kinds
-        shared: Context | None = None
-        for tool, foreign, handover in zip(self._translators, self._foreign, self._handovers, strict=True):
-            if tool is not literal or (handover is not None and not foreign):
-                contexts.append(Context(enforced, tool, schemas, kinds, None if foreign else handover))
-                continue
-            if shared is None:
-                shared = Context(enforced, tool, schemas, kinds)
-            contexts.append(shared)
-        return contexts
+    def _start(self, agent: _Agent, place: int, selected: Selected) -> None:
+        """Start one guard of an agent. One that cannot even start is put out."""
+        result = self._results[place]
+        lane = agent.lanes[place] = _Lane(selected, result)
+        context = self._contexts.get(place) or self._described(place, selected)
+        if place not in self._limits:
+            lane.guard = guard = selected.policy.start(selected.params, context)
+            lane.calls_only = guard.calls_only
+        elif result.status != "crashed":
+            try:
+                contained = lane.guard = ContainedGuard(selected, context, self._limits[place])
+                lane.message = partial(contained.message, selected.policy.message)
+            except GuardError as error:
+                result.status = "crashed"
+                result.reasons.append(str(error))
+
+    def _described(self, place: int, selected: Selected) -> Context:
+        """The context of a policy, which is made with its first guard; with it the time of one that is not built in."""
+        tool = translator(selected.policy.vocabulary, by_kind=self._map_names, kinds=self._kinds)
+        handover = self._handovers[place] if self._handovers else None
+        if not is_built_in(selected.policy):
+            timeout = self._policy_timeout
+            self._limits[place] = None if timeout is None else TimeLimit(timeout)
+            handover = None
+        if tool is literal and handover is None:
+            context = self._plain = self._plain or Context(self._enforced, tool, self._schemas, self._kinds)
+        else:
+            context = Context(self._enforced, tool, self._schemas, self._kinds, handover)
+        self._contexts[place] = context
+        return context
 
     def _run(self, lane: _Lane, guard: Guard, stretches: Sequence[Stretch]) -> None:
         """Run one guard over a block of its agent's events. A guard that crashes is put out."""
@@ -382,9 +389,13 @@ class Replay:
         self.flush()
         lacks = missing_needs(totals)
         unread = missing_calls(totals)
-        for selected, result, tool in zip(self._selected, self._results, self._translators, strict=True):
+        for place, context in self._contexts.items():
+            tool = context.tool
             if isinstance(tool, Translator) and tool.mapped:
-                result.mapped = dict(sorted(tool.mapped.items()))
+                self._results[place].mapped = dict(sorted(tool.mapped.items()))
+        if not lacks and not unread:
+            return self._results
+        for selected, result in zip(self._selected, self._results, strict=True):
             if result.status == "crashed":
                 continue
             policy = selected.policy

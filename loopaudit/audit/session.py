@@ -28,6 +28,7 @@ from loopaudit.core.report import FileProblem, TranscriptResult
 from loopaudit.hindsight.classifier import Handover
 from loopaudit.hindsight.observer import Hindsight, HindsightResult
 from loopaudit.policies.contract import Mode, Selected
+from loopaudit.policies.registry import is_built_in
 from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.recognise import log_recognised, recognise
@@ -116,11 +117,14 @@ class Session(ABC):
 
 
 def handovers(selected: Iterable[Selected], mode: Mode) -> list[Handover | None]:
-    """For each policy where its guards follow hindsight, if they do."""
+    """For each policy where its guards follow hindsight, if they do; one that is not built in never does."""
     found: list[Handover | None] = []
     for one in selected:
         follower = one.policy.follower
-        found.append(None if follower is None else Handover(follower, one.params, enforced=mode == "enforced"))
+        if follower is None or not is_built_in(one.policy):
+            found.append(None)
+        else:
+            found.append(Handover(follower, one.params, enforced=mode == "enforced"))
     return found
 
 

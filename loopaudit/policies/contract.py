@@ -78,6 +78,11 @@ class Guard:
 
     It is spared both, and is not even started for an agent that calls no tool.
     """
+    from_first_call: ClassVar[bool] = False
+    """Whether a built-in guard at least makes nothing of what stands before an agent's first call.
+
+    It is started with that call.
+    """
 
     def turn(self, turn: Turn) -> None:
         """A person's new message begins. Most guards forget everything here."""
@@ -214,3 +219,9 @@ class Selected(Struct, frozen=True):
 
     def __post_init__(self) -> None:
         structs.force_setattr(self, "values", self.params.as_dict())
+
+
+def waits_for_call(policy: Policy) -> bool:
+    """Whether its guards need not see what stands before an agent's first call."""
+    start = policy.start
+    return getattr(start, "calls_only", False) or getattr(start, "from_first_call", False)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 import time
 from collections import deque
+from contextlib import ExitStack
 from statistics import median
-from typing import Any
+from typing import Any, cast, get_args
 from unittest.mock import patch
 
 import msgspec
@@ -15,14 +16,27 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from loopaudit.audit.engine import Replay
+from loopaudit.config.selection import make_params, select
 from loopaudit.core.bounded import Recent
 from loopaudit.core.counts import Totals
-from loopaudit.core.events import SLICE, TEXT, TOKEN_LIMIT, VALUE, Batch, Call, Event, Result, Turn
+from loopaudit.core.events import (
+    SLICE,
+    TEXT,
+    TOKEN_LIMIT,
+    VALUE,
+    Batch,
+    Boundary,
+    BoundaryKind,
+    Call,
+    Event,
+    Result,
+    Turn,
+)
 from loopaudit.core.findings import Action, Finding
 from loopaudit.core.report import PolicyResult
-from loopaudit.policies.contract import Context, Mode, Params, Policy, Selected
+from loopaudit.policies.contract import Context, Guard, Mode, Params, Policy, Selected, waits_for_call
 from loopaudit.policies.registry import policies
-from tests.policies.guard_streams import C, call, context_for, events, findings, replayed, streams
+from tests.policies.guard_streams import USER, C, call, context_for, events, findings, replayed, streams
 
 pytestmark = pytest.mark.usefixtures("untraced")
 
@@ -132,6 +146,64 @@ def test_who_reads_only_calls_may_be_spared_all_else(name: str, items: list[Any]
         spared = in_blocks(policy, stream, mode, cuts, params)
         with patch.object(policy.start, "calls_only", new=False):
             assert spared == in_blocks(policy, stream, mode, cuts, params)
+
+
+quiet = st.lists(
+    st.one_of(
+        st.builds(Turn, st.just("s"), st.just(""), st.text(max_size=9), st.just(1)),
+        st.builds(Batch, st.just("s"), st.just(""), st.just(0), st.just([]), st.sampled_from(("", "so", "so so"))),
+        st.builds(Boundary, st.just("s"), st.just(""), st.sampled_from(get_args(BoundaryKind))),
+    ),
+    max_size=40,
+)
+"""What may stand before an agent's first call."""
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if waits_for_call(policies().load(name))])
+@settings(max_examples=15, deadline=None)
+@given(before=quiet, items=streams, data=st.data())
+def test_who_waits_for_a_call_needs_nothing_before_it(
+    name: str, before: list[Event], items: list[Any], data: st.DataObject
+) -> None:
+    policy = policies().load(name)
+    params = make_params(policy, data.draw(st.sampled_from([{}, *policy.variants.values()])))
+    stream = [*before, *events(items)]
+    late = in_blocks(policy, stream, "enforced", set(range(len(stream))), params)
+    early = Replay([Selected(policy.id, policy, params)])
+    early.guards("")  # starts it
+    for event in stream:
+        early.feed(event)
+    assert late == early.finish(Totals(calls=1, results=1, success_known=True))[0]
+
+
+def test_a_guard_is_started_when_it_may_have_something_to_say() -> None:
+    started: list[str] = []
+
+    def noting(start: type[Guard]) -> Any:
+        def init(guard: Guard, params: Any, context: Context, real: Any = start.__init__) -> None:
+            started.append(start.__name__)
+            real(guard, params, context)
+
+        return patch.object(start, "__init__", init)
+
+    selected = select(["atomcode", "iteration-cap", "moltis"])
+    replay = Replay(selected)
+    with ExitStack() as stack:
+        for one in selected:
+            stack.enter_context(noting(cast("type[Guard]", one.policy.start)))
+        for event in events([USER, "hello"]):
+            replay.feed(event)
+        replay.flush()
+        assert started == ["IterationCapGuard"]
+        for event in events([USER, C("read")]):
+            replay.feed(event)
+        replay.flush()
+    assert started == ["IterationCapGuard", "AtomcodeGuard", "MoltisGuard"]
+    assert [type(guard).__name__ for guard, _ in replay.guards("")] == [
+        "AtomcodeGuard",
+        "IterationCapGuard",
+        "MoltisGuard",
+    ]
 
 
 # -- spellings -----------------------------------------------------------------------------

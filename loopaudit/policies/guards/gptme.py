@@ -96,6 +96,8 @@ class GptmeParams(Params):
 class GptmeGuard(Guard):
     """The newest run of equal responses: its length, its calls, and the nudges given in it."""
 
+    from_first_call = True
+
     def __init__(self, params: GptmeParams, context: Context) -> None:
         self._params = params
         self._names_only = params.tool_format == "tool"

@@ -75,6 +75,8 @@ class KimiCliGuard(Guard):
     this step has always occurred in an earlier step, so decisions do not need them.
     """
 
+    from_first_call = True
+
     def __init__(self, params: KimiCliParams, context: Context) -> None:
         self._params = params
         self._first = params.first

@@ -83,6 +83,8 @@ class OhMyOpencodeSlimParams(Params):
 class OhMyOpencodeSlimGuard(Guard):
     """The newest success and its run, and the two counts of a turn."""
 
+    from_first_call = True
+
     def __init__(self, params: OhMyOpencodeSlimParams, context: Context) -> None:
         self._params = params
         self._tool = context.tool

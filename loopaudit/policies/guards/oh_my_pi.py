@@ -63,6 +63,8 @@ class OhMyPiParams(Params):
 class OhMyPiGuard(Guard):
     """The run of responses with the same calls."""
 
+    from_first_call = True
+
     def __init__(self, params: OhMyPiParams, context: Context) -> None:
         self._threshold = params.threshold
         self._exempt = listed_names(params.exempt_tools)

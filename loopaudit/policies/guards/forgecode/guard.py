@@ -56,6 +56,8 @@ class ForgecodeParams(Params):
 class ForgecodeGuard(Guard):
     """The calls of the conversation."""
 
+    from_first_call = True
+
     def __init__(self, params: ForgecodeParams, context: Context) -> None:
         self._calls = Repetitions()
 

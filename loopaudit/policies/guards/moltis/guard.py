@@ -113,6 +113,8 @@ class Stage(IntEnum):
 class MoltisGuard(Guard):
     """The window of failures and the stage. A success costs nothing while the window is empty."""
 
+    from_first_call = True
+
     def __init__(self, params: MoltisParams, context: Context) -> None:
         self._size = params.window
         self._strips = params.strip_on_second_fire

@@ -53,15 +53,16 @@ def of_arguments(name: str, arguments: Any) -> Recorded:
 
 def of_text(name: str, sent: str) -> Recorded:
     """The same for the text that the model sent: :func:`canonical.parse` and its key at their fastest."""
-    if ("-" not in sent or "-0" not in sent) and (
-        len(sent) <= _SHALLOW or sent.count("[") + sent.count("{") <= canonical.MAX_DEPTH
-    ):
-        try:
-            value = loads(sent)
+    try:
+        value = loads(sent)
+        if _is_plain(value) or (
+            ("-" not in sent or "-0" not in sent)
+            and (len(sent) <= _SHALLOW or sent.count("[") + sent.count("{") <= canonical.MAX_DEPTH)
+        ):
             key = blake2b(dumps((name, value), option=OPT_SORT_KEYS), digest_size=KEY_BYTES).digest()
             return TEXT, sent, True, key, value if len(sent) <= _KEPT else None
-        except (ValueError, TypeError, RecursionError):
-            pass
+    except (ValueError, TypeError, RecursionError):
+        pass
     value = canonical.parse(sent)
     if value is canonical.NOT_JSON:
         return TEXT, sent, False, canonical.text_key(name, sent), None
@@ -70,14 +71,37 @@ def of_text(name: str, sent: str) -> Recorded:
 
 def of_slice(name: str, raw: bytes) -> Recorded:
     """The same for a JSON slice that is no string: :func:`canonical.call_key` at its fastest."""
-    if _MINUS not in raw or b"-0" not in raw:
-        try:
-            value = loads(raw)
+    try:
+        value = loads(raw)
+        if _is_plain(value) or _MINUS not in raw or b"-0" not in raw:
             key = blake2b(dumps((name, value), option=OPT_SORT_KEYS), digest_size=KEY_BYTES).digest()
             return SLICE, raw, True, key, value if len(raw) <= _KEPT else None
-        except (ValueError, TypeError, RecursionError):
-            pass
+    except (ValueError, TypeError, RecursionError):
+        pass
     value = canonical.parse(raw)
     if value is canonical.NOT_JSON:
         value = canonical.keep_decoded(decode_value(raw))
     return VALUE, value, True, canonical.call_key(name, value), None
+
+
+_TEXTS: Final = frozenset({str})
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a decoded value is an object of texts, lists of texts, and numbers but 0, as most arguments are.
+
+    No ``-0`` in its JSON can have become a 0 then, and it is not nested too deeply: a look at a few members
+    instead of two at every character.
+    """
+    if type(value) is not dict:
+        return False
+    for member in value.values():
+        kind = type(member)
+        if kind is str:
+            continue
+        if kind is list:
+            if not _TEXTS.issuperset(map(type, member)):
+                return False
+        elif kind is dict or (kind is int and not member):
+            return False
+    return True

@@ -135,7 +135,27 @@ def test_writing_and_reading_again_gives_the_same_value(value: Any) -> None:
     assert dump(parse(dump(value))) == dump(value)
 
 
-@given(st.one_of(json_values.map(dump), st.sampled_from([text.encode() for pair in DIFFERENT for text in pair])))
+ZEROS = [
+    '{"a":-0}',
+    '{"a":"-0","b":[-0]}',
+    '{"a":["x",-0]}',
+    '{"a":-0,"a":"x"}',
+    '{"a":"x","a":-0}',
+    '{"a":[-0],"a":["-0"]}',
+    '{"a":{"b":-0}}',
+    '{"a":"-0","b":1,"c":[],"d":false,"e":null,"f":-0.0}',
+    '{"a":' + "[" * 200 + "-0" + "]" * 200 + "}",
+    '{"a":' + "[" * 200 + "]" * 200 + ',"a":["-0"]}',
+]
+
+
+@given(
+    st.one_of(
+        json_values.map(dump),
+        json_values.map(lambda value: dump(value).replace(b":0", b":-0").replace(b"[0", b"[-0")),
+        st.sampled_from([text.encode() for pair in [*DIFFERENT, ZEROS] for text in pair]),
+    )
+)
 def test_the_value_that_the_key_was_made_of_is_what_the_arguments_say(written: bytes) -> None:
     for recorded in (of_arguments("t", written.decode()), of_slice("t", written)):
         form, source, is_json, made_of, value = recorded

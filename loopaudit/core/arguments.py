@@ -47,7 +47,7 @@ def of_arguments(name: str, arguments: Any) -> Recorded:
             arguments = decode_value(arguments)
     if isinstance(arguments, str):
         return of_text(name, arguments)
-    value = canonical.keep_decoded(arguments)
+    value = arguments if is_plain(arguments) else canonical.keep_decoded(arguments)
     return VALUE, value, True, canonical.call_key(name, value), None
 
 
@@ -55,7 +55,7 @@ def of_text(name: str, sent: str) -> Recorded:
     """The same for the text that the model sent: :func:`canonical.parse` and its key at their fastest."""
     try:
         value = loads(sent)
-        if _is_plain(value) or (
+        if is_plain(value) or (
             ("-" not in sent or "-0" not in sent)
             and (len(sent) <= _SHALLOW or sent.count("[") + sent.count("{") <= canonical.MAX_DEPTH)
         ):
@@ -73,7 +73,7 @@ def of_slice(name: str, raw: bytes) -> Recorded:
     """The same for a JSON slice that is no string: :func:`canonical.call_key` at its fastest."""
     try:
         value = loads(raw)
-        if _is_plain(value) or _MINUS not in raw or b"-0" not in raw:
+        if is_plain(value) or _MINUS not in raw or b"-0" not in raw:
             key = blake2b(dumps((name, value), option=OPT_SORT_KEYS), digest_size=KEY_BYTES).digest()
             return SLICE, raw, True, key, value if len(raw) <= _KEPT else None
     except (ValueError, TypeError, RecursionError):
@@ -86,12 +86,15 @@ def of_slice(name: str, raw: bytes) -> Recorded:
 
 _TEXTS: Final = frozenset({str})
 
+_LEVELS: Final = 2
+"""Levels of objects in objects of which all members are looked at."""
 
-def _is_plain(value: Any) -> bool:
-    """Whether a decoded value is an object of texts, lists of texts, and numbers but 0, as most arguments are.
 
-    No ``-0`` in its JSON can have become a 0 then, and it is not nested too deeply: a look at a few members
-    instead of two at every character.
+def is_plain(value: Any, levels: int = _LEVELS) -> bool:
+    """Whether a decoded value is an object of texts, whole numbers but 0, and lists and objects of these, as most are.
+
+    However its JSON was decoded it is the same: no ``-0`` can have become a 0, no number is beyond 64 bits, and
+    it is not nested too deeply. A look at a few members spares looks at every character.
     """
     if type(value) is not dict:
         return False
@@ -99,9 +102,14 @@ def _is_plain(value: Any) -> bool:
         kind = type(member)
         if kind is str:
             continue
-        if kind is list:
-            if not _TEXTS.issuperset(map(type, member)):
+        if kind is int:
+            if not 0 < member < 1 << 63:
                 return False
-        elif kind is dict or (kind is int and not member):
+        elif kind is list:
+            if not _TEXTS.issuperset(map(type, member)) and not (
+                levels and all(is_plain(item, levels - 1) for item in member)
+            ):
+                return False
+        elif kind is float or (kind is dict and not (levels and is_plain(member, levels - 1))):
             return False
     return True

@@ -158,6 +158,8 @@ class Source:
         """Lines before those, where they were decoded ahead."""
         self._joined_to = 0
         """The last of the lines that were tried as a part of a record over several lines, and are none."""
+        self.current = b""
+        """The line that :meth:`decoded` has decoded last."""
         self._again: deque[tuple[int, bytes]] = deque()
         """Lines that are read before those: what a broken line was mended to."""
         self.on_progress: Callable[[int], None] | None = None
@@ -613,6 +615,7 @@ class Source:
             if last is None:
                 self._rows = self._numbered()
             for number, line in self._rows:
+                self.current = line
                 try:
                     item = decode(line)
                 except (ValueError, RecursionError):
@@ -654,6 +657,7 @@ class Source:
         """The same for the lines that a broken one was mended to."""
         while self._again:
             number, line = self._again.popleft()
+            self.current = line
             try:
                 yield number, decode(line)
             except (ValueError, RecursionError):

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import orjson
 import pytest
 
+from loopaudit.core.arguments import of_arguments, of_slice
+from loopaudit.core.events import Batch, Call
 from loopaudit.readers.formats.pi import READER
 from tests import corpus
-from tests.readers.shown import read
+from tests.corpus import read_events
+from tests.readers.shown import jsonl, read
 
 HEADER = {"type": "session", "id": "s", "timestamp": "t", "cwd": "/w"}
 
@@ -74,6 +78,36 @@ def test_entries_that_are_no_turns() -> None:
     events, problems, _ = read(READER, records)
     assert events == ["compaction", "resume branch_summary"]
     assert not problems
+
+
+ARGUMENTS = [
+    '{"command":"ls","timeout":5,"background":false,"of":["a","-0"],"where":null}',
+    '{"edits":[{"oldText":"a","newText":"-0"},{"oldText":"b","lines":[1,2]}]}',
+    '{"a":-0}',
+    '{"a":[{"b":-0}]}',
+    '{"a":{"b":[-0,0,-0.0]}}',
+    '{"a":18446744073709551615,"b":18446744073709551616,"c":-9223372036854775809}',
+    '{"a":1.5,"b":1e22,"c":[0.1]}',
+    '{"a":{"b":{"c":{"d":[{"e":-0}]}}}}',
+    '{"a":-0,"a":"x"}',
+    '"text as sent"',
+    "[-0]",
+    "-0",
+    "null",
+]
+
+
+@pytest.mark.parametrize("written", ARGUMENTS)
+@pytest.mark.parametrize("is_list", [False, True])
+def test_numbers_of_arguments_are_read_as_everywhere(written: str, is_list: bool) -> None:
+    line = orjson.dumps(model(TEXT, call("a"))).replace(b'{"command":"ls"}', written.encode())
+    events, problems, _ = read_events(READER, jsonl([HEADER]) + (b"[" + line + b"]\n" if is_list else line))
+    assert isinstance(events[0], Batch)
+    made = events[0].calls[0]
+    how, source, _, key, _ = (of_arguments if written[0] == '"' else of_slice)("bash", written.encode())
+    assert made.key == key
+    assert repr(made.arguments) == repr(Call("a", 1, "bash", how, source, key, is_json=written[0] != '"').arguments)
+    assert problems.counts == ({} if written[0] in '{"' else {"malformed_record": 1})
 
 
 @pytest.mark.parametrize("row", corpus.params("pi"))

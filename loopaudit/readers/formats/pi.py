@@ -19,6 +19,7 @@ code is read from the last line of such an output. What the person aborted is ``
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from functools import cache
 from typing import Any, Final
 
@@ -26,12 +27,13 @@ import msgspec
 from msgspec import Raw, Struct
 
 from loopaudit.core import regex
-from loopaudit.core.events import Usage, content_text, decode_text, decode_value
-from loopaudit.core.json import tolerant_loads
+from loopaudit.core.arguments import is_plain
+from loopaudit.core.events import Usage, content_text, decode_text
+from loopaudit.core.json import exact_loads, tolerant_loads
 from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.fields import flag, malformed, mapping, string, unknown_record
-from loopaudit.readers.kit.fitting import NOTHING, fitting_list
+from loopaudit.readers.kit.fitting import NOTHING, fitting
 from loopaudit.readers.kit.whole import samples, tokens, tool_name, typed_records
 from loopaudit.readers.probe import Probe
 from loopaudit.readers.source import Source
@@ -84,20 +86,35 @@ class Block(Struct, gc=False):
     text: str | None = None
     id: str | None = None
     name: str | None = None
-    arguments: Raw = NOTHING
+    arguments: Any = NOTHING
 
 
-class Message(Struct, gc=False, rename="camel"):
-    """A message of any role. Its content is a slice of the line."""
+class Message(Struct, gc=False, rename="camel", tag_field="role"):
+    """A message of a role."""
 
-    role: str | None = None
-    content: Raw = NOTHING
+
+class Response(Message, gc=False, rename="camel", tag="assistant"):
+    """A response of the model."""
+
+    content: list[Block] | str | None = None
     model: str | None = None
     usage: Tokens | None = None
     stop_reason: str | None = None
+
+
+class Outcome(Message, gc=False, rename="camel", tag="toolResult"):
+    """What a call gave. Its content is a slice of the line."""
+
     tool_call_id: str | None = None
     tool_name: str | None = None
+    content: Raw = NOTHING
     is_error: Any = NOTHING
+
+
+class Request(Message, gc=False, tag="user"):
+    """What a person said."""
+
+    content: Raw = NOTHING
 
 
 class Entry(Struct, gc=False):
@@ -106,16 +123,32 @@ class Entry(Struct, gc=False):
     type: str | None = None
     id: str | None = None
     timestamp: str | int | float | None = None
-    message: Message | None = None
+    message: Response | Outcome | Request | None = None
+
+
+class Other(Entry, gc=False):
+    """An entry with a message of another role, or of none."""
+
+    role: str | None = None
 
 
 @cache
 def line_decoder() -> msgspec.json.Decoder[Entry]:
-    """A decoder from the bytes of a line to an :class:`Entry`."""
+    """A decoder from the bytes of a line to an :class:`Entry`; it refuses one with a message of another role."""
     return msgspec.json.Decoder(Entry)
 
 
-_BLOCKS: Final = msgspec.json.Decoder(list[Block])
+def entry_from(value: Any) -> Entry:
+    """The :class:`Entry` of a decoded object; members of a wrong type count as absent.
+
+    Raises:
+        TypeError: the value is no object.
+    """
+    entry = fitting(Entry, value)
+    message = value.get("message")
+    if entry.message is None and isinstance(message, dict):
+        return Other(entry.type, entry.id, entry.timestamp, role=string(message.get("role")))
+    return entry
 
 
 def _usage(found: Tokens) -> Usage | None:
@@ -126,31 +159,21 @@ def _usage(found: Tokens) -> Usage | None:
     return Usage(sent, made, read, written)
 
 
-def _blocks(content: bytes) -> list[Block] | None:
-    """The blocks of a response; ``None`` where its content is no list."""
-    if content[:1] != b"[":
-        return None
-    try:
-        return _BLOCKS.decode(content)
-    except (ValueError, RecursionError):
-        value = decode_value(content)
-        return fitting_list(Block, value) if isinstance(value, list) else None
-
-
 # -- reading -------------------------------------------------------------------------------
 
 
 def read(source: Source, emit: Emitter) -> None:
     """Report every entry in file order."""
-    reading = _Reading(emit)
+    reading = _Reading(source, emit)
     take = reading.take
-    for entry in typed_records(source, emit, line_decoder().decode, Entry):
+    for entry in typed_records(source, emit, line_decoder().decode, entry_from):
         emit.time = entry.timestamp  # the line is begun already
         take(entry)
 
 
 class _Reading:
-    def __init__(self, emit: Emitter) -> None:
+    def __init__(self, source: Source, emit: Emitter) -> None:
+        self.source = source
         self.emit = emit
         self.responses = 0
 
@@ -158,8 +181,18 @@ class _Reading:
         """One entry by its type."""
         kind = entry.type
         if kind == "message":
-            if entry.message is not None:
-                self._message(entry.message)
+            message = entry.message
+            if isinstance(message, Outcome):
+                self._result(message)
+            elif isinstance(message, Response):
+                self._response(message)
+            elif isinstance(message, Request):
+                content = tolerant_loads(bytes(message.content)) if message.content else None
+                if not isinstance(content, (str, list)) or not content:
+                    malformed(self.emit, "a message of a person without content")
+                self.emit.turn(content_text(content))
+            elif isinstance(entry, Other):
+                self._other(entry.role)
             else:
                 malformed(self.emit, "an entry without its message")
         elif kind == "session":
@@ -172,39 +205,28 @@ class _Reading:
         elif kind not in SILENT:
             unknown_record(self.emit, kind or None)
 
-    def _message(self, message: Message) -> None:
-        role = message.role
-        if role == "assistant":
-            self._assistant(message)
-        elif role == "toolResult":
-            self._result(message)
-        elif role == "user":
-            content = tolerant_loads(bytes(message.content)) if message.content else None
-            if not isinstance(content, (str, list)) or not content:
-                malformed(self.emit, "a message of a person without content")
-            self.emit.turn(content_text(content))
-        elif role in SUMMARIES:
+    def _other(self, role: str | None) -> None:
+        if role in SUMMARIES:
             self.emit.boundary("compaction" if role == "compactionSummary" else "resume", role)
         elif role not in SILENT_ROLES:
-            unknown_record(self.emit, role or None)
+            unknown_record(self.emit, role)
 
-    def _assistant(self, message: Message) -> None:
+    def _response(self, message: Response) -> None:
         emit = self.emit
         self.responses += 1
         key = f"r{self.responses}"
         model = message.model or None
-        content = bytes(message.content)
-        blocks = _blocks(content)
-        if blocks is None:
+        blocks = message.content
+        if not isinstance(blocks, list):
             malformed(emit, "a response whose content is no list of blocks")
-            blocks = [Block("text", decode_text(content))] if content[:1] == b'"' else []
-        for block in blocks:
+            blocks = [] if blocks is None else [Block("text", blocks)]
+        for place, block in enumerate(blocks):
             kind = block.type
             if kind == "toolCall":
                 name = block.name or tool_name(emit, None)
-                arguments: Any = bytes(block.arguments) if block.arguments else {}
-                if arguments and arguments[:1] not in (b"{", b'"'):
-                    malformed(emit, "a call whose arguments are no object")
+                arguments = block.arguments
+                if not is_plain(arguments):
+                    arguments = self._exact(place, arguments)
                 emit.call(name, arguments, id=block.id or None, key=key, model=model)
             elif kind == "text" and block.text is not None:
                 if block.text.strip():
@@ -221,7 +243,18 @@ class _Reading:
         elif message.stop_reason == "error":
             emit.problem("recorded_error", "a response ended in an error")
 
-    def _result(self, message: Message) -> None:
+    def _exact(self, place: int, arguments: Any) -> Any:
+        """Arguments with numbers in them that the decoder of a line may have read otherwise, or that are no object."""
+        if arguments is NOTHING:
+            return {}
+        if not isinstance(arguments, str):
+            with suppress(ValueError, LookupError, TypeError):  # a document, or a list of entries: those are exact
+                arguments = exact_loads(self.source.current)["message"]["content"][place]["arguments"]
+            if not isinstance(arguments, dict):
+                malformed(self.emit, "a call whose arguments are no object")
+        return arguments
+
+    def _result(self, message: Outcome) -> None:
         given = message.tool_call_id or None
         failed = flag(message.is_error)
         if given is None or (failed is None and message.is_error is not NOTHING):
@@ -232,8 +265,9 @@ class _Reading:
         code = aborted = None
         if failed:
             tail = (decode_text(content) if isinstance(content, bytes) else content_text(content))[-400:]
-            aborted = _ABORTED.search(tail)
-            code = _EXIT.search(tail)
+            low = tail.lower()
+            aborted = _ABORTED.search(tail) if "aborted" in low else None
+            code = _EXIT.search(tail) if "command " in low else None
         self.emit.result(
             given,
             content,

@@ -80,7 +80,7 @@ def _fit(kind: Any, value: Any) -> Any:
     if plain is list:
         return [_entry(get_args(kind)[0], entry) for entry in value] if isinstance(value, list) else _ABSENT
     if issubclass(plain, Struct):
-        return fitting(plain, value) if isinstance(value, dict) else _ABSENT
+        return fitting(plain, value) if isinstance(value, dict) and _is_of(plain, value) else _ABSENT
     if plain in (int, float):
         value = unsigned_zero(value)
         if plain is float and type(value) is int:
@@ -90,6 +90,12 @@ def _fit(kind: Any, value: Any) -> Any:
                 return _ABSENT
     # The exact type: True is no integer here, as it is none in JSON.
     return value if type(value) is plain else _ABSENT
+
+
+def _is_of(kind: type[Struct], value: dict[str, Any]) -> bool:
+    """Whether an object has the tag of a record, where that has one."""
+    config = kind.__struct_config__
+    return config.tag_field is None or value.get(config.tag_field) == config.tag
 
 
 def _entry(kind: Any, value: Any) -> Any:

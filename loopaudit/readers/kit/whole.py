@@ -12,7 +12,6 @@ from loopaudit.core.events import Usage
 from loopaudit.core.regex import Caseless
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.fields import count, malformed, not_a_record, string
-from loopaudit.readers.kit.fitting import fitting
 from loopaudit.readers.probe import Probe
 from loopaudit.readers.source import Source
 
@@ -54,20 +53,21 @@ def records(source: Source, emit: Emitter) -> Iterator[dict[str, Any]]:
                 not_a_record(emit)
 
 
-def typed_records(source: Source, emit: Emitter, decode: Callable[[bytes], S], kind: type[S]) -> Iterator[S]:
+def typed_records(
+    source: Source, emit: Emitter, decode: Callable[[bytes], S], convert: Callable[[Any], S]
+) -> Iterator[S]:
     """The objects of :func:`records` as structs; ``decode`` takes a line in its usual spelling.
 
-    Every other line, and a document, is decoded as a whole first (:mod:`~loopaudit.readers.kit.fitting`).
+    Every other line, and a document, is decoded as a whole first, for ``convert`` to make a struct of an object.
     """
     if source.probe().shape != "records":
-        for record in records(source, emit):
-            yield fitting(kind, record)
+        yield from map(convert, records(source, emit))
         return
 
-    def convert(value: Any) -> S | list[Any]:
-        return value if isinstance(value, list) else fitting(kind, value)
+    def converted(value: Any) -> S | list[Any]:
+        return value if isinstance(value, list) else convert(value)
 
-    lines: Iterator[tuple[int, S | list[Any]]] = source.decoded(decode, convert)
+    lines: Iterator[tuple[int, S | list[Any]]] = source.decoded(decode, converted)
     for line, item in lines:
         # As :meth:`Emitter.at` does, without a call of it.
         emit.line, emit.time, emit.agent = line, None, ""
@@ -77,7 +77,7 @@ def typed_records(source: Source, emit: Emitter, decode: Callable[[bytes], S], k
         for entry in item or [None]:
             if isinstance(entry, dict):
                 emit.at(line)
-                yield fitting(kind, entry)
+                yield convert(entry)
             else:
                 not_a_record(emit)
 

@@ -16,7 +16,7 @@ an agent brings along, only what stands behind the last answer is new.
 
 from __future__ import annotations
 
-from itertools import chain
+from collections import Counter
 
 from loopaudit.core.events import Call, content_text
 from loopaudit.core.tools import declared_schemas
@@ -33,8 +33,14 @@ from loopaudit.readers.kit.traces.spans import ABSENT, Span, conversations
 def emit_spans(emit: Emitter, spans: list[Span]) -> None:
     """Report all conversations of the recorded spans."""
     for conversation in conversations(emit, spans):
-        emit.session(conversation.name)
-        _Reading(emit, conversation.spans).report()
+        if any(map(_matters, conversation.spans)):
+            emit.session(conversation.name)
+            _Reading(emit, conversation.spans).report()
+
+
+def _matters(span: Span) -> bool:
+    """Whether anything may be reported of a span. Of many a trace nothing is, and every conversation takes its time."""
+    return span.kind in ("model", "tool") or bool(span.tools) or (span.failed is True and span.above is None)
 
 
 class _Reading:
@@ -43,24 +49,16 @@ class _Reading:
         self._pairing = Pairing(emit)
         self._matching = Matching(emit, spans)
         self._spans = self._matching.spans
-        self._place = self._matching.place
         self._users: dict[str, dict[str, int]] = {}
         """How often each agent was given each user message."""
-        self._asked: dict[str | None, int] = {}
-        """How many calls have an id."""
-        for request in chain.from_iterable(self._matching.requests.values()):
-            self._asked[request.asked.id] = self._asked.get(request.asked.id, 0) + 1
+        self._asked: dict[str | None, int] | None = None
+        """How many calls have an id; ``None`` until somebody asks."""
         self._running: set[int] = set()
         """Numbers of the calls that have a tool span."""
         self._known = {span.call_id for span in self._spans if span.kind == "tool"}
         """Ids of calls."""
-        self._written: dict[str, Answer] = {}
-        """Results in inputs by the id of their call."""
-        for span in self._spans:
-            for message in span.inputs or ():
-                for answer in message.content.answers:
-                    if answer.call:
-                        self._written.setdefault(answer.call, answer)
+        self._written: dict[str, Answer] | None = None
+        """Results in inputs by the id of their call; ``None`` until somebody asks."""
 
     def report(self) -> None:
         """Report everything in order."""
@@ -86,12 +84,12 @@ class _Reading:
                 return
         if span.outputs is None:
             self._emit.problem("not_recorded", "a model call whose answer is not recorded")
-        key = self._matching.keys[id(span)]
+        key = span.key
         texts = []
         for message in span.outputs or ():
             self._losses(message)
             texts += message.content.texts
-        requests = self._matching.requests[id(span)]
+        requests = span.requests
         text = "\n".join(filter(None, texts))
         if text or not requests:
             self._emit.say(text, key=key, model=span.model)
@@ -102,7 +100,7 @@ class _Reading:
             ran = request.ran
             if ran is not None and request.call is not None:
                 self._running.add(request.call.number)
-            if ran is not None and self._place[id(ran)] < self._place[id(span)]:
+            if ran is not None and ran.place < span.place:
                 self._result(ran, request.call)
                 self._emit.at(span.line, span.at, span.agent)
         if span.usage is not None:
@@ -151,9 +149,9 @@ class _Reading:
     def _written_answer(self, answer: Answer, *, is_new: bool) -> None:
         """A result in an input: of an open call that no tool span ran."""
         if answer.call is not None:
-            # Where ids are used again, what stands further back may be the result of an earlier call.
-            is_sure = is_new or self._asked.get(answer.call) == 1
-            waiting = self._pairing.open(answer.call) if is_sure else []
+            waiting = self._pairing.open(answer.call)
+            if waiting and not is_new and not self._is_asked_once(answer.call):
+                waiting = []  # where ids are used again, it may be the result of an earlier call
         else:
             waiting = [c for c in self._pairing.waiting() if answer.name in (None, c.name)] if is_new else []
         if waiting:
@@ -171,6 +169,22 @@ class _Reading:
             exit_code=answer.exit_code,
         )
 
+    def _is_asked_once(self, id: str) -> bool:
+        if self._asked is None:
+            self._asked = Counter(request.asked.id for span in self._spans for request in span.requests)
+        return self._asked.get(id) == 1
+
+    def _written_for(self, id: str) -> Answer | None:
+        """The first result in an input that is of a call."""
+        if self._written is None:
+            self._written = {}
+            for span in self._spans:
+                for message in span.inputs or ():
+                    for answer in message.content.answers:
+                        if answer.call:
+                            self._written.setdefault(answer.call, answer)
+        return self._written.get(id)
+
     def _tool(self, span: Span) -> None:
         request = self._matching.by_span.get(id(span))
         if request is not None:
@@ -186,7 +200,7 @@ class _Reading:
             span.name,
             next(iter(spellings(arguments))),
             id=span.call_id,
-            key=self._matching.keys[id(span)],
+            key=span.key,
         )
         self._result(span, call)
 
@@ -195,9 +209,9 @@ class _Reading:
             return
         found = None if span.output is ABSENT else tool_output(span.output)
         is_reported = found is not None or span.failed
-        if found is None and call.id in self._written:
-            found = self._written[call.id]
-            is_reported = True
+        if found is None:
+            found = self._written_for(call.id)
+            is_reported = is_reported or found is not None
         if not is_reported and span.ended is None:
             return
         self._emit.at(span.line, span.ended, span.agent)

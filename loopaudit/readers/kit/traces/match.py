@@ -11,51 +11,36 @@ from __future__ import annotations
 from typing import Any, Final
 
 from loopaudit.core.arguments import of_arguments
-from loopaudit.core.events import Call
 from loopaudit.readers.emit import Emitter
-from loopaudit.readers.kit.blocks import Asked
 from loopaudit.readers.kit.chat.message import from_text
 from loopaudit.readers.kit.fields import mapping
 from loopaudit.readers.kit.traces.messages import tool_output
-from loopaudit.readers.kit.traces.spans import ABSENT, Span
+from loopaudit.readers.kit.traces.spans import ABSENT, Request, Span
 
 NEAR: Final = 8
 """Responses before a tool span among which its call is looked for, where there is no id."""
 
 
-class Request:
-    """One call in a model's output, and the tool span that ran it."""
-
-    __slots__ = ("asked", "call", "mark", "ran")
-
-    def __init__(self, asked: Asked) -> None:
-        self.asked = asked
-        self.mark = of_arguments(asked.name or "", asked.arguments)[3]
-        self.ran: Span | None = None
-        self.call: Call | None = None
-
-
 class Matching:
-    """The spans of one conversation in order, without inner copies, with their calls and batches.
+    """The ``spans`` of one conversation in order, without inner copies, with their calls and batches.
 
-    ``requests`` are the calls that a model span asked for, ``by_span`` is the call that a tool span ran, both by the
-    ``id()`` of the span; ``keys`` is the batch of a model span, and of a tool span that nobody asked for.
+    ``by_span`` is the call that a tool span ran, by the ``id()`` of the span, which does not refer to it: the two would
+    be a cycle, for the collector to find.
     """
 
     def __init__(self, emit: Emitter, spans: list[Span]) -> None:
         self._emit = emit
-        self.spans = [span for span in spans if not self._is_inner_copy(span)]
-        self.place = {id(span): place for place, span in enumerate(self.spans)}
-        self.requests: dict[int, list[Request]] = {}
+        self.spans = [span for span in spans if span.kind != "tool" or not self._is_inner_copy(span)]
+        for place, span in enumerate(self.spans):
+            span.place = place
         self.by_span: dict[int, Request] = {}
-        self.keys: dict[int, str] = {}
         self._match()
         self._join()
 
     def _is_inner_copy(self, span: Span) -> bool:
-        """Whether two instrumentations recorded the same tool call, one inside the other."""
+        """Whether two instrumentations recorded the same tool call, one inside the other. The span is of a tool."""
         above = span.above
-        if span.kind != "tool" or above is None or above.kind != "tool" or above.name != span.name:
+        if above is None or above.kind != "tool" or above.name != span.name:
             return False
         if span.arguments is not ABSENT and above.arguments is not ABSENT:
             marks = [{of_arguments(span.name, one)[3] for one in spellings(s.arguments)} for s in (span, above)]
@@ -73,19 +58,19 @@ class Matching:
         by_id: dict[str, list[Request]] = {}
         for span in self.spans:
             if span.kind == "model":
-                asked = [asked for message in span.outputs or () for asked in message.content.calls]
-                self.requests[id(span)] = requests = [Request(one) for one in asked]
-                for request in requests:
+                span.requests = [Request(asked) for message in span.outputs or () for asked in message.content.calls]
+                for request in span.requests:
                     if request.asked.id:
                         by_id.setdefault(request.asked.id, []).append(request)
         recent: dict[str, list[list[Request]]] = {}
         left: list[tuple[Span, list[list[Request]]]] = []
         for span in self.spans:
-            if span.kind == "tool" and span.call_id is None and span.output is not ABSENT:
-                span.call_id = tool_output(span.output).call
-            if span.kind == "model" and self.requests[id(span)]:
-                recent.setdefault(span.agent, []).append(self.requests[id(span)])
+            if span.kind == "model":
+                if span.requests:
+                    recent.setdefault(span.agent, []).append(span.requests)
             elif span.kind == "tool":
+                if span.call_id is None and span.output is not ABSENT:
+                    span.call_id = tool_output(span.output).call
                 near = recent.get(span.agent, [])[-NEAR:]
                 if not self._find(span, by_id, near) and near:
                     left.append((span, near))
@@ -109,7 +94,7 @@ class Matching:
         if found is None and recent:
             free = [[r for r in rs if r.ran is None and not (span.call_id and r.asked.id)] for rs in recent]
             marks = {of_arguments(span.name, value)[3] for value in spellings(span.arguments)}
-            found = next((r for rs in reversed(free) for r in rs if r.mark in marks), None)
+            found = next((r for rs in reversed(free) for r in rs if _mark(r) in marks), None)
         if found is not None:
             self._pair(span, found)
         return found is not None
@@ -122,28 +107,33 @@ class Matching:
             agent = span.agent
             if span.kind == "model":
                 last = before.get(agent)
-                goes_on = last is not None and self._goes_on(last, span)
-                self.keys[id(span)] = self.keys[id(last)] if goes_on else span.id
+                span.key = last.key if last is not None and _goes_on(last, span) else span.id
                 before[agent] = span
                 alone.pop(agent, None)
             elif span.kind == "tool" and id(span) not in self.by_span:
                 last, beside = before.get(agent), alone.get(agent)
-                key = span.id
-                if last is not None and not self.requests[id(last)] and not last.outputs:
-                    key = self.keys[id(last)]
+                span.key = span.id
+                if last is not None and not last.requests and not last.outputs:
+                    span.key = last.key
                 elif beside is not None and beside.end is not None and span.start is not None:
-                    key = self.keys[id(beside)] if span.start < beside.end else key
-                self.keys[id(span)] = key
+                    span.key = beside.key if span.start < beside.end else span.id
                 alone[agent] = span
 
-    def _goes_on(self, last: Span, span: Span) -> bool:
-        """Whether a response came before any call of the one before it had run."""
-        requests = self.requests[id(last)]
-        ran = [self.place[id(r.ran)] for r in requests if r.ran is not None]
-        if not self.requests[id(span)] or not ran or min(ran) < self.place[id(span)]:
-            return False
-        ids = {request.asked.id for request in requests}
-        return not any(answer.call in ids for message in span.inputs or () for answer in message.content.answers)
+
+def _mark(request: Request) -> bytes:
+    """The key of a call in a model's output. Only spans without its id ask for it."""
+    if not request.mark:
+        request.mark = of_arguments(request.asked.name or "", request.asked.arguments)[3]
+    return request.mark
+
+
+def _goes_on(last: Span, span: Span) -> bool:
+    """Whether a response came before any call of the one before it had run."""
+    ran = [r.ran.place for r in last.requests if r.ran is not None]
+    if not span.requests or not ran or min(ran) < span.place:
+        return False
+    ids = {request.asked.id for request in last.requests}
+    return not any(answer.call in ids for message in span.inputs or () for answer in message.content.answers)
 
 
 def spellings(arguments: Any) -> list[Any]:

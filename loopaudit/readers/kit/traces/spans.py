@@ -22,8 +22,9 @@ from typing import Any, Final, Literal
 from msgspec import Struct, field
 
 from loopaudit.core import regex
-from loopaudit.core.events import Status, Usage, seconds
+from loopaudit.core.events import Call, Status, Usage, seconds
 from loopaudit.readers.emit import Emitter
+from loopaudit.readers.kit.blocks import Asked
 from loopaudit.readers.kit.traces.messages import SpanMessage
 from loopaudit.readers.kit.whole import Names
 
@@ -76,12 +77,27 @@ def instant(value: Any) -> tuple[str | float | None, float | None]:
     return None, None
 
 
+class Request(Struct, eq=False):
+    """One call in a model's output, with the tool span that ran it, and what was reported of it.
+
+    ``mark`` is its key, once somebody looked for it without an id.
+    """
+
+    asked: Asked
+    mark: bytes = b""
+    ran: Span | None = None
+    call: Call | None = None
+
+
 class Span(Struct, eq=False):
     """One span. Times are seconds since 1970; ``at`` and ``ended`` are as recorded.
 
     ``inputs`` and ``outputs`` are a model's messages, ``None`` where they were not recorded. ``name`` is that of
     the tool or agent; ``is_named`` says that it does not stem from the span's title alone. ``failed`` is the
     status of the span, ``None`` where the format has none.
+
+    :mod:`~loopaudit.readers.kit.traces.match` sets the ``place`` in the conversation, a model's ``requests``, and the
+    ``key`` of the batch of a model span, and of a tool span that nobody asked for.
     """
 
     id: str
@@ -109,6 +125,9 @@ class Span(Struct, eq=False):
     error: str = ""
     agent: str = ""
     above: Span | None = None
+    place: int = 0
+    requests: list[Request] = field(default_factory=list)
+    key: str = ""
 
 
 class Conversation(Struct):

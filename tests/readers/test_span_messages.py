@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from loopaudit.readers.kit.chat.message import from_text
 from loopaudit.readers.kit.traces import facts
-from loopaudit.readers.kit.traces.facts import numbered
+from loopaudit.readers.kit.traces.facts import grouped, numbered
 from loopaudit.readers.kit.traces.histories import NUMBERED, Histories
 from loopaudit.readers.kit.traces.messages import messages_of
 from loopaudit.readers.kit.traces.spans import ABSENT
@@ -95,21 +95,39 @@ values = st.sampled_from(["text", 1, None, {}, {"0": "in an object"}, {"a": {"0"
 @example({"llm.tools.0": {"role": 1}, "llm.tools.0.content": 3})
 @example({"llm.tools." + "0." * 18 + "a": 1, "llm.tools." + "0." * 17 + "b": 2})
 def test_numbered_attributes_make_the_same_tree_in_either_way(attributes: dict[str, Any]) -> None:
-    start = "llm.tools."
-    found = [name for name in attributes if name.startswith(start)]
-    general = facts._any_tree(fresh(attributes), start, found)
-    plain = facts.plain_tree(fresh(attributes), "llm.tools", found) if found else None
-    assert plain is None or repr(plain) == repr(general)
-    assert (
-        not found
-        or isinstance(from_text(attributes.get("llm.tools")), list)
-        or (repr(numbered(fresh(attributes), "llm.tools", " ".join(attributes))) == repr(general))
-    )
+    whole = from_text(attributes.get("llm.tools"))
+    found = any(name.startswith("llm.tools.") for name in attributes)
+    expected = whole if isinstance(whole, list) else general_tree(fresh(attributes)) if found else ABSENT
+    for _ in range(2):  # the second time the places of the names are known
+        copied = fresh(attributes)
+        assert repr(numbered(copied, "llm.tools", grouped(copied))) == repr(expected)
 
 
-def test_numbered_attributes_in_their_usual_order_need_one_look_each() -> None:
-    attributes = {"llm.tools.1.name": "b", "llm.tools.0.name": "a", "llm.tools.0.of.0": 1}
-    assert facts.plain_tree(attributes, "llm.tools", list(attributes)) == [{"name": "a", "of": [1]}, {"name": "b"}]
+def general_tree(attributes: dict[str, Any]) -> Any:
+    """The tree of ``llm.tools``, step by step."""
+    tree: dict[str, Any] = {}
+    for name, value in attributes.items():
+        if name.startswith("llm.tools."):
+            *steps, last = name.removeprefix("llm.tools.").split(".")
+            place = tree
+            for step in steps[: facts.MAX_STEPS]:
+                if not isinstance(place.get(step), dict):
+                    place[step] = {}
+                place = place[step]
+            place[last] = value
+    return with_lists(tree)
+
+
+def with_lists(tree: dict[str, Any]) -> Any:
+    whole = {name: with_lists(value) if isinstance(value, dict) and value else value for name, value in tree.items()}
+    return [whole[name] for name in sorted(whole, key=int)] if all(map(str.isdecimal, whole)) else whole
+
+
+def test_few_names_of_attributes_are_remembered() -> None:
+    for number in range(facts.MAX_PLACES + 10):
+        grouped({f"llm.tools.{number}.name": "x", f"{'x' * facts.MAX_NAME}{number}": 1})
+    assert 0 < len(facts._places) <= facts.MAX_PLACES
+    assert max(map(len, facts._places)) <= facts.MAX_NAME
 
 
 RESTS = """message.role|message.content|role|content|message.tool_calls.0.tool_call.id|message.tool_call_id|message|0
@@ -144,18 +162,17 @@ def test_numbered_messages_that_repeat_are_read_as_if_they_were_new(spans: list[
     for added, odd_one in spans:
         attributes = {**attributes, **added}
         every = {**attributes, **odd_one}
-        names = " ".join(every)
-        found = [numbered(fresh(every), prefix, names) for prefix in NUMBERED]
+        found = [numbered(copied := fresh(every), prefix, grouped(copied)) for prefix in NUMBERED]
         expected = next((messages_of(value, "user") for value in found if value is not ABSENT), None)
-        assert repr(histories.of_numbered(every, names)) == repr(expected)
+        assert repr(histories.of_numbered(every, grouped(every))) == repr(expected)
 
 
 def test_numbered_messages_that_repeat_are_not_made_again() -> None:
     histories = Histories()
     first = {"llm.input_messages.0.message.role": "user", "llm.input_messages.0.message.content": "one"}
     second = {"llm.input_messages.1.message.role": "assistant", "llm.input_messages.1.message.content": "two"}
-    before = histories.of_numbered(first, " ".join(first))
-    after = histories.of_numbered({**first, **second}, " ".join([*first, *second]))
+    before = histories.of_numbered(first, grouped(first))
+    after = histories.of_numbered({**first, **second}, grouped({**first, **second}))
     assert before is not None
     assert after is not None
     assert after[0] is before[0]

@@ -17,7 +17,7 @@ from loopaudit.core.events import Status
 from loopaudit.readers.kit.chat.message import from_text
 from loopaudit.readers.kit.fields import items, mapping, string
 from loopaudit.readers.kit.traces import monocle
-from loopaudit.readers.kit.traces.facts import numbered, pick, text_of, tools_in, usage_in
+from loopaudit.readers.kit.traces.facts import grouped, numbered, pick, text_of, tools_in, usage_in
 from loopaudit.readers.kit.traces.histories import Histories
 from loopaudit.readers.kit.traces.messages import SpanMessage, messages_of, messages_of_list
 from loopaudit.readers.kit.traces.parts import are_blocks
@@ -212,13 +212,13 @@ def _model(
                 lost(f"{name} that are no list")
             else:
                 listed[name] = messages
-    names = " ".join(attributes)
+    groups = grouped(attributes)
     event_inputs, event_outputs = _from_events(attributes, events) if events or "events" in attributes else ([], [])
     span.inputs = listed.get(_INPUT_LISTS[0], listed.get(_INPUT_LISTS[1]))
     if span.inputs is None:
         given = pick(attributes, _INPUTS)
         if given is ABSENT:
-            span.inputs = histories.of_numbered(attributes, names)
+            span.inputs = histories.of_numbered(attributes, groups)
             if span.inputs is None:
                 given = event_inputs if event_inputs else pick(attributes, _WHOLE_INPUTS)
         if given is not ABSENT:
@@ -227,14 +227,14 @@ def _model(
     if span.outputs is None:
         made: Any = pick(attributes, ("gcp.vertex.agent.llm_response",))
         for prefix in ("llm.output_messages", "gen_ai.completion"):
-            made = numbered(attributes, prefix, names) if made is ABSENT else made
+            made = numbered(attributes, prefix, groups) if made is ABSENT else made
         if made is ABSENT:
             made = _vercel_answer(attributes)
         if made is ABSENT:
             made = event_outputs if event_outputs else pick(attributes, _WHOLE_OUTPUTS)
         span.outputs = None if made is ABSENT else messages_of(made, "assistant")
     span.usage = usage_in(attributes)
-    span.tools = tools_in(attributes, names)
+    span.tools = tools_in(attributes, groups)
 
 
 def _vercel_answer(attributes: Mapping[str, Any]) -> Any:

@@ -32,88 +32,104 @@ def text_of(attributes: Mapping[str, Any], names: Iterable[str]) -> str | None:
     return None
 
 
-def numbered(attributes: Mapping[str, Any], prefix: str, names: str) -> Any:
-    """The list that stands under numbered attributes (``llm.input_messages.0.message.role``).
+PREFIXES: Final = (
+    "llm.input_messages",
+    "gen_ai.prompt",
+    "llm.output_messages",
+    "gen_ai.completion",
+    "llm.tools",
+    "llm.request.functions",
+)
+"""How the names of numbered attributes begin (``llm.input_messages.0.message.role``)."""
 
-    ``names`` are all names in one text: that there are none of the prefix is told without a look at each.
-    """
-    if prefix not in names:
-        return ABSENT
+MAX_STEPS: Final = 16
+"""Objects that a numbered attribute may stand in; those around more are left out."""
+
+MAX_PLACES: Final = 4096
+MAX_NAME: Final = 128
+"""Names of attributes whose places are remembered, and their characters, at most."""
+
+Place = tuple[tuple[str, ...], str, bool]
+"""Where an attribute stands in an object: the objects around it, its own name, and whether any of these is a number."""
+
+Groups = dict[str, dict[str, list[Any]]]
+"""Numbered attributes by prefix and number: for each object its places and values in turns.
+
+Under ``""`` stand those of which not all have a place in an object with a number.
+"""
+
+_places: Final[dict[str, tuple[str, str, Place]]] = {}
+"""Prefix, number and place by the name of an attribute, empty for what is not numbered: spans share their names."""
+
+
+def grouped(attributes: Mapping[str, Any]) -> Groups:
+    """The numbered attributes, each looked at once for all prefixes."""
+    groups: Groups = {}
+    known = _places.get
+    for name, value in attributes.items():
+        prefix, number, place = known(name) or _place(name)
+        if prefix:
+            objects = groups.setdefault(prefix, {})
+            if number in objects:
+                objects[number] += (place, value)
+            else:
+                objects[number] = [place, value]
+    return groups
+
+
+def _place(name: str) -> tuple[str, str, Place]:
+    found: tuple[str, str, Place] = "", "", ((), name, False)
+    for prefix in PREFIXES:
+        if name.startswith(f"{prefix}."):
+            number, *steps = name[len(prefix) + 1 :].split(".")
+            if not 0 < len(steps) <= MAX_STEPS:
+                number = ""
+            found = prefix, number, (tuple(steps[:-1]), steps[-1] if steps else "", any(map(str.isdecimal, steps)))
+    if len(name) <= MAX_NAME:
+        if len(_places) >= MAX_PLACES:
+            _places.clear()
+        _places[name] = found
+    return found
+
+
+def numbered(attributes: Mapping[str, Any], prefix: str, groups: Groups) -> Any:
+    """The list that stands under numbered attributes, or :data:`ABSENT`; ``groups`` are theirs (:func:`grouped`)."""
     whole = from_text(attributes.get(prefix))
     if isinstance(whole, list):
         return whole
-    start = f"{prefix}."
-    found = [name for name in attributes if name.startswith(start)]
-    if not found:
+    objects = groups.get(prefix)
+    if objects is None:
         return ABSENT
-    tree = plain_tree(attributes, prefix, found)
-    return _any_tree(attributes, start, found) if tree is None else tree
+    if "" in objects:
+        return _any_tree(attributes, prefix)
+    tree = {number: tree_of(facts) for number, facts in objects.items()}
+    return [tree[number] for number in sorted(tree, key=int)] if all(map(str.isdecimal, tree)) else tree
 
 
-def plain_tree(attributes: Mapping[str, Any], prefix: str, found: Iterable[str]) -> Any:
-    """What :func:`_any_tree` makes, at a third of the time; ``None`` where an object stands in the way.
-
-    Most attributes stand in the same place as the one before: a place is found by the whole name in front of the last
-    dot.
-    """
-    places: dict[str, dict[str, Any]] = {prefix: {}}
-    for name in found:
-        above, _, last = name.rpartition(".")
-        place = places.get(above)
-        if place is None:
-            place = _new_place(attributes, places, above)
-            if place is None:
-                return None
-        value = attributes[name]
-        if type(value) is dict:
-            return None
-        place[last] = value
-    # A place is made after those it stands in, so that this ends with the outermost one.
-    whole: Any = None
-    for path, place in reversed(places.items()):
-        whole = [place[name] for name in sorted(place, key=int)] if all(map(str.isdecimal, place)) else place
-        if whole is not place and path != prefix:
-            above, _, last = path.rpartition(".")
-            places[above][last] = whole
-    return whole
-
-
-def _new_place(attributes: Mapping[str, Any], places: dict[str, dict[str, Any]], path: str) -> dict[str, Any] | None:
-    """Make an object in a tree, with those around it; ``None`` where an attribute has the name of one of them."""
-    if path.count(".") > MAX_STEPS:
-        return None
-    made: list[tuple[str, str]] = []
-    while path not in places:
-        if path in attributes:
-            return None
-        above, _, last = path.rpartition(".")
-        made.append((path, last))
-        path = above
-    place = places[path]
-    for path, last in reversed(made):
-        inner: dict[str, Any] = {}
-        places[path] = place[last] = inner
-        place = inner
-    return place
-
-
-def _any_tree(attributes: Mapping[str, Any], start: str, found: Iterable[str]) -> Any:
-    """The list, or the object, that some attributes write, whatever their names are."""
+def tree_of(facts: list[Any]) -> Any:
+    """The object, or the list, that places and values write."""
     tree: dict[str, Any] = {}
-    for name in found:
+    may_have_lists = False
+    for (steps, last, is_numbered), value in zip(facts[::2], facts[1::2], strict=True):
         place = tree
-        *steps, last = name[len(start) :].split(".")
-        for step in steps[:MAX_STEPS]:
+        for step in steps:
             inner = place.get(step)
             if not isinstance(inner, dict):
                 inner = place[step] = {}
             place = inner
-        place[last] = attributes[name]
-    return _lists(tree)
+        place[last] = value
+        may_have_lists = may_have_lists or is_numbered or isinstance(value, dict)
+    return _lists(tree) if may_have_lists else tree
 
 
-MAX_STEPS: Final = 16
-"""Objects that a numbered attribute may stand in; those around more are left out."""
+def _any_tree(attributes: Mapping[str, Any], prefix: str) -> Any:
+    """What :func:`numbered` gives, whatever the names of the attributes are."""
+    facts: list[Any] = []
+    for name, value in attributes.items():
+        if name.startswith(f"{prefix}."):
+            *steps, last = name[len(prefix) + 1 :].split(".")
+            facts += (steps[:MAX_STEPS], last, True), value
+    return tree_of(facts)
 
 
 def _lists(tree: dict[str, Any]) -> Any:
@@ -169,16 +185,16 @@ def _declared(value: Any) -> Any:
 _decoded = lru_cache(maxsize=16)(from_text)
 
 
-def tools_in(attributes: Mapping[str, Any], names: str) -> list[Any]:
-    """Declarations of tools; ``names`` as :func:`numbered` takes them."""
+def tools_in(attributes: Mapping[str, Any], groups: Groups) -> list[Any]:
+    """Declarations of tools; ``groups`` as :func:`numbered` takes them."""
     found: list[Any] = []
     for whole in ("gen_ai.tool.definitions", "ai.prompt.tools"):
         if whole in attributes:
             found += map(from_text, items(_declared(attributes[whole])))
-    for entry in items(numbered(attributes, "llm.tools", names)):
+    for entry in items(numbered(attributes, "llm.tools", groups)):
         tool = mapping(mapping(entry).get("tool")) or mapping(entry)
         found.append(_declared(tool.get("json_schema", tool.get("tool.json_schema"))))
-    for entry in items(numbered(attributes, "llm.request.functions", names)):
+    for entry in items(numbered(attributes, "llm.request.functions", groups)):
         function = mapping(entry)
         found.append({**function, "parameters": from_text(function.get("parameters"))})
     if not found and "model_request_parameters" in attributes:

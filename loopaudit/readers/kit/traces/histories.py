@@ -13,29 +13,27 @@ from typing import Any, Final
 import orjson
 
 from loopaudit.core.canonical import has_negative_zero
-from loopaudit.readers.kit.traces.facts import numbered, plain_tree
+from loopaudit.readers.kit.traces.facts import PREFIXES, Groups, numbered, tree_of
 from loopaudit.readers.kit.traces.messages import SpanMessage, messages_of, messages_of_list, usual_message
 from loopaudit.readers.kit.traces.spans import ABSENT
 
 MAX_HISTORIES: Final = 4
 """Texts that are remembered: as many agents may work in turns."""
 
-NUMBERED: Final = ("llm.input_messages", "gen_ai.prompt")
+NUMBERED: Final = PREFIXES[:2]
 """How the names of numbered attributes with messages begin, in the order in which they are looked for."""
 
 
 class Histories:
     """Reads the messages that the models of a trace were given."""
 
-    __slots__ = ("_made", "_parts", "_texts")
+    __slots__ = ("_made", "_texts")
 
     def __init__(self) -> None:
         self._texts: list[tuple[str, list[SpanMessage]]] = []
         """Lists without their last bracket, and what is in them; newest last."""
-        self._made: dict[str, tuple[list[str], SpanMessage]] = {}
-        """Messages that were made of numbered attributes, by the name of their object, with these attributes."""
-        self._parts: dict[str, tuple[str, str, str]] = {}
-        """Names of attributes taken apart: a prefix, the number behind it, and the rest; without them, of none."""
+        self._made: dict[tuple[str, str], tuple[list[Any], SpanMessage]] = {}
+        """Messages that were made of numbered texts, by prefix and number, with their places and texts."""
 
     def of_list(self, value: Any) -> list[SpanMessage] | None:
         """What :func:`messages_of` gives of a list or its JSON text; ``None`` for what is none."""
@@ -64,60 +62,38 @@ class Histories:
         known.append((text[:-1], found))
         return found
 
-    def of_numbered(self, attributes: Mapping[str, Any], names: str) -> list[SpanMessage] | None:
+    def of_numbered(self, attributes: Mapping[str, Any], groups: Groups) -> list[SpanMessage] | None:
         """What :func:`messages_of` gives of numbered attributes; ``None`` where there are none.
 
-        ``names`` are all names in one text.
+        ``groups`` are theirs (:func:`~loopaudit.readers.kit.traces.facts.grouped`).
         """
         for prefix in NUMBERED:
-            if prefix in names:
-                found = None if prefix in attributes else self._of_texts(attributes, prefix)
-                if found:
-                    return found
-                given = numbered(attributes, prefix, names)
-                if given is not ABSENT:
-                    return messages_of(given, "user")
+            found = None if prefix in attributes or prefix not in groups else self._of_texts(prefix, groups[prefix])
+            if found:
+                return found
+            given = numbered(attributes, prefix, groups)
+            if given is not ABSENT:
+                return messages_of(given, "user")
         return None
 
-    def _of_texts(self, attributes: Mapping[str, Any], prefix: str) -> list[SpanMessage] | None:
+    def _of_texts(self, prefix: str, objects: Mapping[str, list[Any]]) -> list[SpanMessage] | None:
         """The messages, if all of them are usual ones made of texts, as nearly always; else ``None``."""
-        parts = self._parts
-        objects: dict[str, list[str]] = {}
-        for name, value in attributes.items():
-            part = parts.get(name)
-            if part is None:
-                part = parts[name] = _taken_apart(name)
-            of, number, rest = part
-            if of == prefix:
-                if type(value) is not str:
-                    return None  # values of other types may be equal and yet differ
-                if number in objects:
-                    objects[number] += (rest, value)
-                else:
-                    objects[number] = [rest, value]
         if not all(map(str.isdecimal, objects)):
             return None
         found = []
         for number in sorted(objects, key=int):
-            name, facts = f"{prefix}.{number}", objects[number]
-            made = self._made.get(name)
+            key, facts = (prefix, number), objects[number]
+            made = self._made.get(key)
             if made is None or made[0] != facts:
-                tree = {f"{name}.{rest}": value for rest, value in zip(facts[::2], facts[1::2], strict=True)}
-                value = plain_tree(tree, name, tree)
+                if set(map(type, facts[1::2])) != {str}:
+                    return None  # values of other types may be equal and yet differ
+                value = tree_of(facts)
                 message = usual_message(value, "user") if isinstance(value, dict) else None
                 if message is None:
                     return None
-                made = self._made[name] = (facts, message)
+                made = self._made[key] = (facts, message)
             found.append(made[1])
         return found
-
-
-def _taken_apart(name: str) -> tuple[str, str, str]:
-    for prefix in NUMBERED:
-        if name.startswith(f"{prefix}."):
-            number, _, rest = name[len(prefix) + 1 :].partition(".")
-            return prefix, number if rest else "", rest
-    return "", "", ""
 
 
 def _usual_messages(text: str) -> list[SpanMessage] | None:

@@ -168,7 +168,7 @@ _ENDS: Final = ("endTimeUnixNano", "end_time_unix_nano", "end_time", "endTime")
 def _end(span: Span, record: Mapping[str, Any], events: list[Any], lost: Callable[[str], None]) -> None:
     """Read how a span ended: its status, and the error of an exception event."""
     recorded = record.get("status")
-    status = mapping(recorded)
+    status: dict[str, Any] = recorded if isinstance(recorded, dict) else {}
     if recorded is not None and not isinstance(recorded, (dict, str)):
         lost("a status that is no object")
     if "code" in status or "status_code" in status:
@@ -179,9 +179,7 @@ def _end(span: Span, record: Mapping[str, Any], events: list[Any], lost: Callabl
     if not is_known:
         lost("a status without a known code")
     span.failed = is_known and code in _FAILED
-    words = string(record.get("status_message"))
-    if status:
-        words = string(status.get("message")) or string(status.get("description")) or words
+    words = text_of(status, ("message", "description")) or string(record.get("status_message"))
     if span.failed:
         for event in events:
             inner = mapping(event.get("attributes"))

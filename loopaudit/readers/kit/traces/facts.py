@@ -15,20 +15,22 @@ from loopaudit.readers.kit.whole import tokens
 
 def pick(attributes: Mapping[str, Any], names: Iterable[str]) -> Any:
     """The first of some attributes that is there and not null, or :data:`ABSENT`."""
-    # Written out, as in text_of: generators would take longer than the looks, and most names are absent.
+    # Most names are absent, which is seen without a call, as in text_of.
     for name in names:
-        value = attributes.get(name)
-        if value is not None:
-            return value
+        if name in attributes:
+            value = attributes[name]
+            if value is not None:
+                return value
     return ABSENT
 
 
 def text_of(attributes: Mapping[str, Any], names: Iterable[str]) -> str | None:
     """The first of some attributes that is a text."""
     for name in names:
-        value = attributes.get(name)
-        if isinstance(value, str) and value:
-            return value
+        if name in attributes:
+            value = attributes[name]
+            if isinstance(value, str) and value:
+                return value
     return None
 
 

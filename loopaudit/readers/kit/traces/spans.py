@@ -71,7 +71,7 @@ def instant(value: Any) -> tuple[str | float | None, float | None]:
     if type(value) not in _NUMBERS:
         return None, None
     for unit in _UNITS:
-        moment = float(value / unit)
+        moment = value / unit
         if _OLDEST <= moment <= _NEWEST:
             return moment, moment
     return None, None

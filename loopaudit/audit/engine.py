@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from loopaudit.audit.contained import ContainedGuard, GuardError, TimeLimit
 from loopaudit.core import text
@@ -23,7 +23,7 @@ from loopaudit.core.events import TOKEN_LIMIT, Batch, Boundary, Call, Event, Res
 from loopaudit.core.findings import Action, Decision, Finding
 from loopaudit.core.report import PolicyResult
 from loopaudit.core.tools import Kind, Translator, literal, translator
-from loopaudit.policies.contract import Context, Guard, Mode, Selected, waits_for_call
+from loopaudit.policies.contract import Context, Guard, Mode, Selected
 from loopaudit.policies.registry import is_built_in
 
 if TYPE_CHECKING:
@@ -180,9 +180,9 @@ class Replay:
             if len(self._agents) > MAX_AGENTS:
                 self._forget_idle()
             stretches = stretches_of(events, agent.turns)
-            agent.turns = stretches[-1].number
-            if agent.quiet and any(stretch.calls for stretch in stretches):
-                self._start_all(agent)
+            agent.turns = stretches[-1][4]
+            if agent.quiet and any(stretch[3] for stretch in stretches):
+                self._start(agent, late=True)
             calling: Sequence[Stretch] = ()
             for lane in agent.lanes.values():
                 if lane.guard is None:
@@ -219,53 +219,52 @@ class Replay:
         if met is None:
             met = self._agents[agent] = self._meet()
         if met.quiet:
-            self._start_all(met)
+            self._start(met, late=True)
         return [(met.lanes[place].guard, met.lanes[place].stopped) for place in range(len(self._selected))]
 
     def _meet(self) -> _Agent:
-        """An agent that does something for the first time, with the guards that do not wait for a call."""
+        """An agent that does something for the first time."""
         agent = _Agent()
-        followed = self._handovers
-        for place, selected in enumerate(self._selected):
-            # One that follows hindsight has nothing to say before a loop.
-            if not waits_for_call(selected.policy) and (not followed or followed[place] is None):
-                self._start(agent, place, selected)
+        self._start(agent, late=False)
         return agent
 
-    def _start_all(self, agent: _Agent) -> None:
-        """Start the guards that waited for the agent's first call."""
-        agent.quiet = False
-        for place, selected in enumerate(self._selected):
-            if place not in agent.lanes:
-                self._start(agent, place, selected)
+    def _start(self, agent: _Agent, *, late: bool) -> None:
+        """Start the guards of an agent that acts for the first time, or calls a tool for the first time (``late``).
 
-    def _start(self, agent: _Agent, place: int, selected: Selected) -> None:
-        """Start one guard of an agent. One that cannot even start is put out."""
-        result = self._results[place]
-        lane = agent.lanes[place] = _Lane(selected, result)
-        context = self._contexts.get(place) or self._described(place, selected)
-        if place not in self._limits:
-            lane.guard = guard = selected.policy.start(selected.params, context)
-            lane.calls_only = guard.calls_only
-        elif result.status != "crashed":
-            try:
-                contained = lane.guard = ContainedGuard(selected, context, self._limits[place])
-                lane.message = partial(contained.message, selected.policy.message)
-            except GuardError as error:
-                result.status = "crashed"
-                result.reasons.append(str(error))
+        One that cannot even start is put out.
+        """
+        lanes, contexts, handovers = agent.lanes, self._contexts, self._handovers
+        agent.quiet = not late
+        for place, selected in enumerate(self._selected):
+            # One that follows hindsight has nothing to say before a loop.
+            if late != (selected.waits or (bool(handovers) and handovers[place] is not None)):
+                continue
+            result = self._results[place]
+            lane = lanes[place] = _Lane(selected, result)
+            context = contexts.get(place) or self._described(place, selected)
+            if place not in self._limits:
+                lane.guard = guard = selected.policy.start(selected.params, context)
+                lane.calls_only = guard.calls_only
+            elif result.status != "crashed":
+                try:
+                    contained = lane.guard = ContainedGuard(selected, context, self._limits[place])
+                    lane.message = partial(contained.message, selected.policy.message)
+                except GuardError as error:
+                    result.status = "crashed"
+                    result.reasons.append(str(error))
 
     def _described(self, place: int, selected: Selected) -> Context:
-        """The context of a policy, which is made with its first guard; with it the time of one that is not built in."""
-        tool = translator(selected.policy.vocabulary, by_kind=self._map_names, kinds=self._kinds)
+        """The context of a policy, made for its first guard; with it the time of one that is not built in."""
+        vocabulary = selected.policy.vocabulary
         handover = self._handovers[place] if self._handovers else None
         if not is_built_in(selected.policy):
             timeout = self._policy_timeout
             self._limits[place] = None if timeout is None else TimeLimit(timeout)
             handover = None
-        if tool is literal and handover is None:
-            context = self._plain = self._plain or Context(self._enforced, tool, self._schemas, self._kinds)
+        if handover is None and (vocabulary is None or not self._map_names):
+            context = self._plain = self._plain or Context(self._enforced, literal, self._schemas, self._kinds)
         else:
+            tool = translator(vocabulary, by_kind=self._map_names, kinds=self._kinds)
             context = Context(self._enforced, tool, self._schemas, self._kinds, handover)
         self._contexts[place] = context
         return context
@@ -439,17 +438,9 @@ def trim() -> None:
         give_back(0)
 
 
-class Stretch(NamedTuple):
-    """What no turn or boundary interrupts: the turn or boundary before it, its batches, and how many calls they have.
-
-    ``number`` counts the agent's turns up to it.
-    """
-
-    turn: Turn | None
-    boundary: Boundary | None
-    batches: list[Batch]
-    calls: int
-    number: int
+Stretch = tuple[Turn | None, Boundary | None, list[Batch], int, int]
+"""What no turn or boundary interrupts: the turn or boundary before it, its batches, how many calls they have, and the
+agent's turns up to it."""
 
 
 def stretches_of(events: Sequence[Event], number: int) -> list[Stretch]:
@@ -465,14 +456,14 @@ def stretches_of(events: Sequence[Event], number: int) -> list[Stretch]:
             calls += len(event.calls)
             continue
         if batches or turn is not None or boundary is not None:
-            found.append(Stretch(turn, boundary, batches, calls, number))
+            found.append((turn, boundary, batches, calls, number))
             batches, calls = [], 0
         if isinstance(event, Turn):
             turn, boundary = event, None
             number += 1
         else:
             turn, boundary = None, event
-    found.append(Stretch(turn, boundary, batches, calls, number))
+    found.append((turn, boundary, batches, calls, number))
     return found
 
 
@@ -480,9 +471,9 @@ def with_calls(stretches: Sequence[Stretch]) -> list[Stretch]:
     """Stretches without their replies, and without turns that bring nothing else before the next turn begins."""
     found: list[Stretch] = []
     for turn, boundary, batches, calls, number in stretches:
-        if turn is not None and found and found[-1].turn is not None and not found[-1].batches:
+        if turn is not None and found and not found[-1][2] and found[-1][0] is not None:
             found.pop()
-        found.append(Stretch(turn, boundary, [batch for batch in batches if batch.calls], calls, number))
+        found.append((turn, boundary, [batch for batch in batches if batch.calls], calls, number))
     return found
 
 

@@ -20,6 +20,7 @@ from loopaudit.hindsight.calls.history import History
 from loopaudit.hindsight.calls.outputs import Outputs, head_of
 from loopaudit.hindsight.calls.subject import MAY_BRING_NOTHING, Subject
 from loopaudit.hindsight.classifier import Classifier, Following, Handover, natures
+from loopaudit.hindsight.episodes import compactions, replies
 from loopaudit.hindsight.episodes.delegations import Delegations
 from loopaudit.hindsight.episodes.rounds import Rounds
 from loopaudit.hindsight.episodes.tracker import Tracker
@@ -33,6 +34,12 @@ MAX_AGENTS: Final = 1024
 
 MAX_EPISODES: Final = 10_000
 """Episodes kept per conversation."""
+
+MAX_TALK: Final = 16
+"""Events without a call that are held until it is known whether one follows."""
+
+ENOUGH: Final = min(replies.NEED, compactions.NEED)
+"""Replies and boundaries of which the last one may still not end, or be, a loop."""
 
 _IDLE: Final = bytes(value >= REDUNDANT for value in range(256))
 """Translates classes to whether a call was idle."""
@@ -67,6 +74,24 @@ def is_check(subject: Subject) -> bool:
         if word in command:
             return subject.effect().effect == EFFECT_CHECKS
     return False
+
+
+def is_mere_talk(events: Sequence[Event]) -> bool:
+    """Whether one agent has so far called no tool, and not done often enough what without calls may be a loop.
+
+    Nothing can be found in that, nor has anybody to follow it; a fifth of all conversations is no more.
+    """
+    if len(events) > MAX_TALK:
+        return False
+    others = 0
+    for event in events:
+        if not isinstance(event, Turn):
+            others += 1
+            if others > ENOUGH or (isinstance(event, Batch) and event.calls):
+                return False
+        if event.agent != events[0].agent:
+            return False
+    return True
 
 
 class _Agent(Classifier):
@@ -111,6 +136,8 @@ class Hindsight:
         self._outputs = Outputs()
         self._natures = natures(kinds)
         self._agents: dict[str, _Agent] = {}
+        self._held: list[Event] = []
+        """What has happened, while that is too little to look at it."""
         self._record = Record()
         self._found: list[tuple[Episode, int]] = []
         self._rounds: list[tuple[Episode, int]] = []
@@ -120,6 +147,13 @@ class Hindsight:
     def events(self, events: Sequence[Event]) -> None:
         """The next events of all agents, in their order."""
         agents = self._agents
+        if not agents:
+            if self._held:
+                events = [*self._held, *events]
+            if is_mere_talk(events):
+                self._held = [*events]
+                return
+            self._held = []
         for event in events:
             agent = agents.get(event.agent)
             if agent is None:
@@ -252,6 +286,8 @@ class Hindsight:
 
     def finish(self) -> HindsightResult:
         """Close what goes on and give the result."""
+        if self._held:
+            self._record.lane(self._held[0].agent)
         for agent in self._agents.values():
             agent.close("run_ended")
             agent.followed.clear()  # they refer to the agent: without the cycle, the collector has nothing to find

@@ -209,19 +209,18 @@ class Policy(Struct, frozen=True):
 class Selected(Struct, frozen=True):
     """A policy with its parameters as chosen for a run; ``label`` names it in reports.
 
-    ``values`` are the parameters by name, one dictionary for the results of all transcripts.
+    ``values`` are the parameters by name, one dictionary for the results of all transcripts. ``waits`` is whether its
+    guards need not see what stands before an agent's first call.
     """
 
     label: str
     policy: Policy
     params: Params
     values: dict[str, Any] = field(default_factory=dict)
+    waits: bool = False
 
     def __post_init__(self) -> None:
         structs.force_setattr(self, "values", self.params.as_dict())
-
-
-def waits_for_call(policy: Policy) -> bool:
-    """Whether its guards need not see what stands before an agent's first call."""
-    start = policy.start
-    return getattr(start, "calls_only", False) or getattr(start, "from_first_call", False)
+        start = self.policy.start
+        waits = getattr(start, "calls_only", False) or getattr(start, "from_first_call", False)
+        structs.force_setattr(self, "waits", waits)

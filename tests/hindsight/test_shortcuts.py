@@ -7,17 +7,19 @@ import re
 import sys
 from itertools import pairwise
 from typing import Any
+from unittest.mock import patch
 from urllib.parse import quote_plus
 
 import orjson
 import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from loopaudit.core import canonical
 from loopaudit.core.canonical import call_key
-from loopaudit.core.events import SLICE, TEXT, VALUE, Batch, Call, Result, decode_text
-from loopaudit.hindsight import classifier
+from loopaudit.core.events import SLICE, TEXT, VALUE, Batch, Boundary, Call, Event, Result, Turn, decode_text
+from loopaudit.hindsight import classifier, observer
 from loopaudit.hindsight.calls import (
     alternatives,
     answers,
@@ -1003,3 +1005,43 @@ def test_an_exit_code_is_looked_for_at_the_end(before: str, last: str, end: str)
         tail = outputs.as_letters(held[-waits._TAIL :])
         general = ("xit" in tail or "XIT" in tail) and wordings.shows_exit(text)
         assert (waits._may_show_exit(held) and wordings.shows_exit(text)) is general
+
+
+talk = st.one_of(
+    st.builds(Turn, st.just("s"), st.just(""), st.sampled_from(["Please look.", "continue", "And now?"]), st.just(1)),
+    st.builds(
+        Batch,
+        st.just("s"),
+        st.sampled_from(["", "", "", "sub"]),
+        st.integers(0, 9),
+        st.just([]),
+        st.sampled_from(["I cannot do that.", "I cannot do this.", "Shall I go on?", "So be it.", ""]),
+    ),
+    st.builds(
+        Boundary, st.just("s"), st.just(""), st.sampled_from(["compaction", "compaction", "recorded_guard", "clear"])
+    ),
+    st.just("call"),
+)
+
+
+@given(st.lists(talk, max_size=24), st.sets(st.integers(0, 24)))
+@example([Batch("s", "", 1, [], "I cannot do that.")] * 4, set())
+@example([Boundary("s", "", "compaction")] * 4, {1, 2, 3})
+def test_mere_talk_need_not_be_looked_at(items: list[Any], cuts: set[int]) -> None:
+    stream: list[Event] = []
+    for number, item in enumerate(items, 1):
+        if item == "call":
+            call = Call(f"c{number}", number, "agent", VALUE, {"prompt": "see to it"}, call_key("agent", {}), True)
+            call.result = Result("done", False, "ok", None)
+            stream.append(Batch("s", "", number, [call], line=number))
+        else:
+            stream.append(structs.replace(item, line=number))
+    short, whole = Hindsight(), Hindsight()
+    with patch.object(observer, "is_mere_talk", new=lambda _: False):
+        whole.events(stream)
+    blocks = sorted({0, len(stream), *(cut for cut in cuts if cut < len(stream))})
+    for begin, end in pairwise(blocks):
+        short.events(stream[begin:end])
+    one, other = short.finish(), whole.finish()
+    assert one.episodes == other.episodes
+    assert one.data() == other.data()

@@ -34,7 +34,7 @@ from loopaudit.core.events import (
 )
 from loopaudit.core.findings import Action, Finding
 from loopaudit.core.report import PolicyResult
-from loopaudit.policies.contract import Context, Guard, Mode, Params, Policy, Selected, waits_for_call
+from loopaudit.policies.contract import Context, Guard, Mode, Params, Policy, Selected
 from loopaudit.policies.registry import policies
 from tests.policies.guard_streams import USER, C, call, context_for, events, findings, replayed, streams
 
@@ -159,13 +159,13 @@ quiet = st.lists(
 """What may stand before an agent's first call."""
 
 
-@pytest.mark.parametrize("name", [name for name in MODULES if waits_for_call(policies().load(name))])
+@pytest.mark.parametrize("name", [one.policy.id for one in select(["all"]) if one.waits])
 @settings(max_examples=15, deadline=None)
 @given(before=quiet, items=streams, data=st.data())
 def test_who_waits_for_a_call_needs_nothing_before_it(
     name: str, before: list[Event], items: list[Any], data: st.DataObject
 ) -> None:
-    policy = policies().load(name)
+    policy = policies().get(name)
     params = make_params(policy, data.draw(st.sampled_from([{}, *policy.variants.values()])))
     stream = [*before, *events(items)]
     late = in_blocks(policy, stream, "enforced", set(range(len(stream))), params)

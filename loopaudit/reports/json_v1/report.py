@@ -398,10 +398,12 @@ def placed(value: report.Report) -> Iterable[tuple[LineHead, findings.Finding | 
     """Every kept finding and every loop with its place: the loops of a transcript after its findings."""
     mode = replay_of(value).mode
     for one in value.transcripts:
+        fired = [item for policy in one.policies for item in policy.findings]
+        if not (fired or one.recorded or one.episodes):
+            continue
         head = line_head(one.path, one.format, one.session, mode, recorded=False)
-        for policy in one.policies:
-            for item in policy.findings:
-                yield head, item
+        for item in fired:
+            yield head, item
         of_harness = line_head(one.path, one.format, one.session, mode, recorded=True)
         for item in one.recorded:
             yield of_harness, item

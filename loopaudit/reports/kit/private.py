@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection
 from enum import Enum
+from operator import is_
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -120,9 +121,12 @@ class _Protection:
         )
 
     def _transcript(self, one: TranscriptResult) -> TranscriptResult:
+        policies = [self._policy(policy) for policy in one.policies]
+        if not (one.episodes or one.recorded or one.problems or one.notes) and all(map(is_, policies, one.policies)):
+            return one  # as of most transcripts of a large run nothing can be changed
         return replace(
             one,
-            policies=[self._policy(policy) for policy in one.policies],
+            policies=policies,
             episodes=[self._episode(episode, one.tools) for episode in one.episodes],
             recorded=[self.finding(finding) for finding in one.recorded],
             problems=[self._problem(problem) for problem in one.problems],
@@ -130,9 +134,12 @@ class _Protection:
         )
 
     def _policy(self, policy: PolicyResult) -> PolicyResult:
+        reasons = self._each(policy.reasons, self._words) if policy.reasons else policy.reasons
+        if not policy.findings and reasons == policy.reasons:
+            return policy
         return replace(
             policy,
-            reasons=self._each(policy.reasons, self._words),
+            reasons=reasons,
             findings=[self.finding(finding) for finding in policy.findings],
         )
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from loopaudit.core.events import Batch
+from loopaudit.core.events import Batch, decode_text
 from loopaudit.readers.formats.codex.reader import MAX_WAITING, READER
 from loopaudit.readers.formats.codex_exec import READER as EXEC_READER
 from loopaudit.readers.source import Source
@@ -273,6 +273,29 @@ def test_the_providers_own_calls_are_noted(item: Record) -> None:
     assert totals[0].calls == 0
     assert problems.counts == {"not_a_call": 1}
     assert problems.damaged == 0
+
+
+CONTENTS = [
+    '[{"type":"output_text","text":"a\\n\\u00e9"}]',
+    '[{"text":"a"},{"text":"b"},{"type":"input_image","image_url":"data:x"}]',
+    '[{"type":"odd","number":18446744073709551616,"zero":-0}]',
+    '[{"text":["a",{"text":"b"}]},"c",[1],null]',
+    '[{"content":"\\ud800"}]',
+    '{"text":"a"}',
+    '"text"',
+    "[]",
+    "null",
+    "7",
+    "123456789012345678901234567890",
+]
+
+
+@pytest.mark.parametrize("content", CONTENTS)
+def test_the_text_of_a_message_is_that_of_its_content(content: str) -> None:
+    w = Writer()
+    line = encode([w.message("assistant", "?")]).replace(b'[{"type":"output_text","text":"?"}]', content.encode())
+    events, _, _ = corpus.read_events(READER, encode([w.meta()]) + line)
+    assert [event.text for event in events if isinstance(event, Batch)] == [decode_text(content.encode())]
 
 
 def test_dynamic_tools_declare_schemas() -> None:

@@ -26,6 +26,7 @@ _HEADER = regex.lazy(
     rb'"(?:(?:[A-Z][^\\"]{0,120})?\\n){0,8}?'
     rb'(?:Output:|(?:Process exited with code|Exit code:) (-?\d{1,10})(?:\\n|"|\Z))'
 )
+_METADATA: Final = rb',\"metadata\":{'
 _TAIL = regex.lazy(rb',\\"metadata\\":\{\\"exit_code\\":(-?\d{1,10}),\\"duration_seconds\\":[-+.0-9eE]{1,32}\}\}"\Z')
 _DENIED = regex.lazy(
     rb'"(?:(?:exec command|patch) rejected\b|rejected by user|user (?:rejected|declined) \w'
@@ -84,7 +85,8 @@ def ending(raw: bytes) -> tuple[Status | None, int | None]:
     begin in another way, come from programs that print such words.
     """
     if raw.startswith(b'"{'):
-        match = _TAIL.search(raw, max(0, len(raw) - 200))
+        begin = raw.rfind(_METADATA, max(0, len(raw) - 200))
+        match = _TAIL.match(raw, begin) if begin >= 0 else None
         if match is None:
             return None, _metadata(canonical.parse(str(decode_value(raw)))) if b'\\"exit_code\\":' in raw else None
     else:

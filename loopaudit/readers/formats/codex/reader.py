@@ -54,7 +54,7 @@ from typing import Any, Final
 
 from msgspec import Raw
 
-from loopaudit.core.events import BoundaryKind, seconds
+from loopaudit.core.events import BoundaryKind, decode_value, seconds
 from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.formats.codex.records import (
@@ -311,7 +311,9 @@ class Rollout:
         if name is None:
             self.emit.problem("nameless_call", "a call without the name of its tool", damage=True)
             name = ""
-        self._call(full_name(item.namespace, name), item.arguments, item.call_id)
+        elif item.namespace:
+            name = full_name(item.namespace, name)
+        self._call(name, item.arguments, item.call_id)
 
     def _custom_call(self, item: Item) -> None:
         item.arguments = item.input
@@ -334,7 +336,8 @@ class Rollout:
             self._output(item)
 
     def _call(self, name: str, arguments: Any, call_id: str | None) -> None:
-        self._respond()
+        if self.waiting or not self.open:
+            self._respond()
         self.emit.call(name, arguments, id=call_id, key=self.key, model=self.model)
         if self.ledger.pending is not None:
             self.ledger.pay(self.key, self.model)
@@ -349,7 +352,8 @@ class Rollout:
         self.emit.result(item.call_id, source, failed=failed, status=status, exit_code=exit_code)
 
     def _reasoning(self, item: Item) -> None:
-        self._respond()
+        if self.waiting or not self.open:
+            self._respond()
 
     def _message(self, item: Item) -> None:
         role = item.role
@@ -411,7 +415,7 @@ class Rollout:
         """A message that a person typed, or what early versions announced in the same way."""
         if event.kind in ("environment_context", "user_instructions"):
             return
-        text = item_text(event.message)
+        text = item_text(decode_value(bytes(event.message)) if event.message else None)
         self.announced = True
         if self.waiting:
             self.waiting.pop()

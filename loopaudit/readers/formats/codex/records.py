@@ -1,6 +1,6 @@
 """What the Codex rollout reader decodes: typed records of a line, text, and tool declarations.
 
-:class:`Line` holds only what a replay reads; outputs, contents and other large fields stay
+:class:`Line` holds only what a replay reads; outputs and other large fields stay
 :class:`msgspec.Raw` slices of the line, everything else is checked for syntax and skipped. A
 line with a field of an unexpected type does not fit; :func:`line_from` then makes a
 :class:`Line` of its decoded value, where such a field counts as absent.
@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from loopaudit.core.canonical import unsigned_zero
+from loopaudit.core.canonical import keep_decoded, unsigned_zero
 from loopaudit.core.events import content_text, decode_value
 from loopaudit.core.tools import declared_schemas
 from loopaudit.readers.kit.fields import identifier
@@ -56,7 +56,7 @@ class Item(Struct, gc=False):
     input: Any = None
     action: Any = None
     output: Raw = NOTHING
-    content: Raw = NOTHING
+    content: Any = None
     message: Raw = NOTHING
     tools: Raw = NOTHING
     result: Raw = NOTHING
@@ -96,16 +96,13 @@ def line_from(value: Any) -> Line:
 # -- text -------------------------------------------------------------------------------------
 
 
-def item_text(raw: Raw) -> str:
+def item_text(value: Any) -> str:
     """The text of a message's content, or of any other recorded text."""
-    value = decode_value(bytes(raw)) if raw else ""
-    if isinstance(value, str):
-        return value
     if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict):
         text = value[0].get("text")
         if isinstance(text, str):
             return text
-    return content_text(value)
+    return value if isinstance(value, str) else content_text(keep_decoded(value))
 
 
 def parent_of(meta: Item) -> str | None:

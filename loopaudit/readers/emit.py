@@ -33,7 +33,7 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct
 
-from loopaudit.core.arguments import WEAK_ID, of_arguments, of_slice
+from loopaudit.core.arguments import WEAK_ID, of_arguments, of_slice, of_text
 from loopaudit.core.bounded import Latest
 from loopaudit.core.counts import UNREAD_CALLS, Totals
 from loopaudit.core.events import (
@@ -390,7 +390,9 @@ class Emitter:
         """
         # The source stays as recorded; the mark is the canonical key, made once for copies, guards and hindsight.
         form, source, is_json, mark, value = (
-            of_slice(name, arguments)
+            of_text(name, arguments)
+            if isinstance(arguments, str)
+            else of_slice(name, arguments)
             if isinstance(arguments, bytes) and arguments[:1] != b'"'
             else of_arguments(name, arguments)
         )

@@ -26,7 +26,7 @@ _HEADER = regex.lazy(
     rb'"(?:(?:[A-Z][^\\"]{0,120})?\\n){0,8}?'
     rb'(?:Output:|(?:Process exited with code|Exit code:) (-?\d{1,10})(?:\\n|"|\Z))'
 )
-_METADATA: Final = rb',\"metadata\":{'
+_METADATA: Final = rb",\"metadata\":{"
 _TAIL = regex.lazy(rb',\\"metadata\\":\{\\"exit_code\\":(-?\d{1,10}),\\"duration_seconds\\":[-+.0-9eE]{1,32}\}\}"\Z')
 _DENIED = regex.lazy(
     rb'"(?:(?:exec command|patch) rejected\b|rejected by user|user (?:rejected|declined) \w'

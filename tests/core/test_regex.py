@@ -112,3 +112,18 @@ def test_whatever_a_phrase_matches_holds_one_of_its_words() -> None:
         lower = phrase.pattern.flags & re.IGNORECASE
         for text in spellings(phrase.pattern.pattern):
             assert phrase.may_match(text.lower() if lower else text), (place, text)
+
+
+@given(st.text("abc é€\U0001f6d1\ud800", max_size=12), st.lists(st.text("abc é€\U0001f6d1", min_size=1, max_size=6)))
+def test_an_index_passes_over_no_phrase_whose_word_stands_in_the_text(text: str, words: list[str]) -> None:
+    phrases = [Phrase(word, re.escape(word)) for word in words]
+    index = regex.Index((phrase, place) for place, phrase in enumerate(phrases))
+    possible = index.possible(regex.pieces(text))
+    assert len(set(possible)) == len(possible)
+    assert {place for place, word in enumerate(words) if word in text} <= set(possible)
+
+
+def test_an_index_passes_over_what_does_not_stand_in_the_text() -> None:
+    index = regex.Index([(Phrase("keep|until i", "keep|until i"), 1), (Phrase("over and", "over and"), 2)])
+    assert index.possible(regex.pieces("run it until it fails")) == [1]
+    assert index.possible(regex.pieces("ove")) == index.possible(regex.pieces("")) == []

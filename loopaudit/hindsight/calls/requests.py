@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final
 
 from loopaudit.core import regex
-from loopaudit.core.regex import Phrase
+from loopaudit.core.regex import Index, Phrase
 from loopaudit.hindsight.calls.languages import (
     GO_ON,
     GO_ON_ALONE,
@@ -238,16 +238,44 @@ def runs_asked(request: str) -> int:
     """
     if not request:
         return 1
-    low = _ends(request).lower()
-    for language in LANGUAGES:
-        for phrase in language.endless:
-            if phrase.search(low) is not None and (language.works is None or language.works.search(low) is None):
-                return ENDLESS
-    most = max(_times_said(low, count) for count in counts())
+    low, read = _read(request)
+    for phrase, works in _endless().possible(read):
+        if phrase.search(low) is not None and (works is None or works.search(low) is None):
+            return ENDLESS
+    most = max((_times_said(low, count) for count in _counts().possible(read)), default=1)
     if most > 1:
         return most
-    several = (phrase for language in LANGUAGES for phrase in language.several)
-    return MANY if any(phrase.search(low) is not None for phrase in several) else 1
+    return MANY if any(phrase.search(low) is not None for phrase in _several().possible(read)) else 1
+
+
+@lru_cache(maxsize=2)  # a request is asked for one thing after another
+def _read(request: str) -> tuple[str, set[int]]:
+    """What is read of a request, in lower case, and its pieces."""
+    low = _ends(request).lower()
+    return low, regex.pieces(low)
+
+
+# Made when a request is first looked into, as few are.
+
+
+@cache
+def _endless() -> Index[tuple[Phrase, Phrase | None]]:
+    return Index((phrase, (phrase, language.works)) for language in LANGUAGES for phrase in language.endless)
+
+
+@cache
+def _counts() -> Index[Count]:
+    return Index((count.phrase, count) for count in counts())
+
+
+@cache
+def _several() -> Index[Phrase]:
+    return Index((phrase, phrase) for language in LANGUAGES for phrase in language.several)
+
+
+@cache
+def _patient() -> Index[Phrase]:
+    return Index((phrase, phrase) for language in LANGUAGES for phrase in language.patient)
 
 
 def _times_said(low: str, count: Count) -> int:
@@ -324,8 +352,8 @@ def _ends(request: str) -> str:
 
 def asks_for_patience(request: str) -> bool:
     """Whether a request asks to keep looking at something (``poll it``, ``every minute``), in the same languages."""
-    low = _ends(request).lower()
-    return any(phrase.search(low) is not None for language in LANGUAGES for phrase in language.patient)
+    low, read = _read(request)
+    return any(phrase.search(low) is not None for phrase in _patient().possible(read))
 
 
 def is_of_flakes(request: str) -> bool:

@@ -101,6 +101,17 @@ class Latest(Generic[V]):
         """The value of a key, or ``None`` where it is unknown or forgotten."""
         return self._known.get(hash(key))
 
+    def add(self, key: Hashable, value: V) -> bool:
+        """Put a key that is unknown or forgotten. Returns whether it was."""
+        known = self._known
+        mark = hash(key)
+        if mark in known:
+            return False
+        if len(known) >= self._full:
+            forget_oldest(known, len(known) - self._cap + 1)
+        known[mark] = value
+        return True
+
     def put(self, key: Hashable, value: V) -> None:
         """Set a key's value, which also makes it the youngest."""
         known = self._known

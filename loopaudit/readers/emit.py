@@ -68,6 +68,9 @@ growing prefix would have to be of many gigabytes for that.
 MAX_EARLY: Final = 64
 """Results that wait for a call that stands behind them, at most."""
 
+MAX_UNHEARD: Final = 64
+"""Messages and responses before the first call that are held to be looked at if none comes: mostly one does."""
+
 MAX_AGENTS: Final = 128
 """Agents whose last response is held until something follows; with more, that of idle ones is handed on before.
 
@@ -174,9 +177,11 @@ class Emitter:
         self._ids: Latest[int] = Latest(MAX_IDS)
         self._texts: Latest[bool] = Latest(MAX_IDS)
         self._weak_ids = False
-        self._spoken = {"strong": 0, "weak": 0, "": 0}
+        self._spoken = {"strong": 0, "weak": 0}
         """Responses before the first call by how plainly they speak of actions."""
         self._spoken_line = 0
+        self._unheard: list[Turn | Batch] = []
+        """Messages and responses before the first call that were not looked at yet."""
         self._answers = 0
         """Messages before the first call that stand in a person's place and are results of actions."""
         self._used = False
@@ -284,28 +289,26 @@ class Emitter:
         One that ``is_own`` is no copy, however often its text was typed before.
         """
         agent, line, at = self._place(agent, line, at)
-        stream = self._agent(agent)
-        if id is not None:
-            if self._ids.get(("turn", id)):
-                self._copy("repeated_message", "a message of this id stood before", line)
-                return
-            self._ids.put(("turn", id), 1)
-        self._time(at)
+        stream = self._agents.get(agent) or self._agent(agent)
+        if id is not None and not self._ids.add(("turn", id), 1):
+            self._copy("repeated_message", "a message of this id stood before", line)
+            return
+        if at is not None and at != self._last:
+            self._time(at)
         event = Turn(self.session_id, agent, text, line, at)
-        if id is None and not is_own:
-            mark = hash((agent, text))
-            if self._texts.get(mark):
-                last = stream.tentative[-1] if stream.tentative else stream.last_turn
-                if isinstance(last, Turn) and last.text == text:
-                    self._copy("repeated_message", "the same message stands twice in a row", line)
-                    return
-                stream.tentative.append(event)
-                if self._tap is not None:
-                    stream.held.append(Accepted("turn", agent, line, at, {"text": text}))
+        if id is None and not is_own and not self._texts.add((agent, text), True):
+            last = stream.tentative[-1] if stream.tentative else stream.last_turn
+            if isinstance(last, Turn) and last.text == text:
+                self._copy("repeated_message", "the same message stands twice in a row", line)
                 return
-            self._texts.put(mark, True)
-        self._settle(stream, keep=True)
-        self._close(stream)
+            stream.tentative.append(event)
+            if self._tap is not None:
+                stream.held.append(Accepted("turn", agent, line, at, {"text": text}))
+            return
+        if stream.tentative:
+            self._settle(stream, keep=True)
+        if stream.current is not None:
+            self._close(stream)
         self._deliver_turn(stream, event)
         if self._tap is not None:
             self._tap(Accepted("turn", agent, line, at, {"text": text}))
@@ -313,12 +316,16 @@ class Emitter:
     def _deliver_turn(self, stream: _Agent, event: Turn) -> None:
         if stream.name == "":
             self.totals.turns += 1
-            if not self.totals.calls and answers_action(event.text):
-                self._answers += 1
-                self._spoken_line = self._spoken_line or event.line
+            if not self.totals.calls:
+                self._unheard.append(event)
+                if len(self._unheard) >= MAX_UNHEARD:
+                    self._listen()
         stream.last_turn = event
-        stream.queue.append(event)
-        self._advance(stream)
+        if stream.queue:
+            stream.queue.append(event)
+            self._advance(stream)
+        else:
+            self.sink(event)
 
     def say(
         self,
@@ -424,6 +431,8 @@ class Emitter:
             batch.model = model
         totals = self.totals
         totals.calls = number = totals.calls + 1
+        if number == 1:
+            self._unheard.clear()
         own = id or f"#{number}"  # by its number it is the only one of the conversation
         ids.put(own, hash(mark))
         call = Call(own, number, name, form, source, mark, is_json, None, line, at, None, None, value)
@@ -682,7 +691,7 @@ class Emitter:
             if key is not None:
                 if key == stream.key:
                     return current
-                waiting = _waiting(stream, key)
+                waiting = _waiting(stream, key) if stream.queue else None
                 if waiting is not None:
                     return waiting
             elif stream.key is None and not stream.sealed and (joins_calls or not current.calls):
@@ -741,22 +750,32 @@ class Emitter:
         else:
             totals.text_replies += 1
             if not totals.calls:
-                self._listen(batch)
+                self._unheard.append(batch)
+                if len(self._unheard) >= MAX_UNHEARD:
+                    self._listen()
         if batch.usage is not None:
             self._count_usage(batch.usage)
         if batch.model is not None:
             totals.models[batch.model] = totals.models.get(batch.model, 0) + 1
         self.sink(batch)
 
-    def _listen(self, batch: Batch) -> None:
-        """Look at a response whether it speaks of actions. Asked only before the first call."""
-        found = spoken(batch.text)
-        if found and not self._spoken_line:
-            self._spoken_line = batch.line
-        self._spoken[found] += 1
+    def _listen(self) -> None:
+        """Look at messages and responses before the first call whether they speak of actions."""
+        for event in self._unheard:
+            speaks = False
+            if isinstance(event, Turn):
+                if speaks := answers_action(event.text):
+                    self._answers += 1
+            elif word := spoken(event.text):
+                self._spoken[word] += 1
+                speaks = True
+            if speaks and not self._spoken_line:
+                self._spoken_line = event.line
+        self._unheard.clear()
 
     def _count_unread(self) -> None:
         """Say of a conversation without calls that its responses speak of actions, if they do."""
+        self._listen()
         strong, weak = self._spoken["strong"], self._spoken["weak"]
         found = strong + weak if strong or weak >= ENOUGH_WEAK else 0
         if self._answers:

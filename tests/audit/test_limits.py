@@ -219,6 +219,12 @@ def test_the_latest_keys_are_known_exactly(keys: list[int], cap: int) -> None:
         for young in list(order)[-cap:]:
             assert known.get(str(young)) == order[young]
         assert all(known.get(str(old)) in (None, order[old]) for old in order)
+        assert known.add(str(key), -1) is False
+    adding: Latest[int] = Latest(cap)
+    for step, key in enumerate(keys):
+        before = adding.get(str(key))
+        assert adding.add(str(key), step) == (before is None)
+        assert adding.get(str(key)) == (step if before is None else before)
 
 
 @pytest.mark.parametrize("distance", [5, 5000])

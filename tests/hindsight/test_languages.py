@@ -10,6 +10,7 @@ from loopaudit.hindsight.calls.requests import (
     ENDLESS,
     asks_for_patience,
     asks_to_go_on,
+    is_guard_notice,
     names_more_than,
     runs_asked,
 )
@@ -147,6 +148,13 @@ def test_what_goes_on_alone_does(text: str) -> None:
 def test_urges_of_harnesses_are_known_by_their_beginning() -> None:
     for text in spellings(requests._AUTOMATIC_URGE.pattern.pattern):
         assert text.replace("\N{MIDDLE DOT}", "").strip().startswith(requests._URGE_BEGINS), text
+
+
+def test_notices_of_guards_are_known_by_their_beginning() -> None:
+    for spelled in spellings(requests._NOTICE.pattern):
+        text = spelled.replace("\N{MIDDLE DOT}", "e")
+        assert text.startswith(requests._NOTICE_BEGINS), text
+        assert is_guard_notice(f" {text} you are stuck") and not is_guard_notice(f"x {text} you are stuck")
 
 
 def test_a_number_of_times_holds_a_number() -> None:

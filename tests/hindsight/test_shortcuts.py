@@ -932,6 +932,30 @@ def test_what_was_found_of_a_call_is_forgotten_with_the_next(batches: list[list[
                 assert [getattr(lazy, mark) for mark in _MARKS] == [getattr(eager, mark) for mark in _MARKS]
 
 
+@given(st.lists(st.sampled_from([*_CALLS, "Go on with it.", ""]), max_size=24))
+@example([step for call in _CALLS for step in (call, "Once more.", "Please.", call)])
+@example([step for call in _CALLS for step in (call, "Once more.", "", call, "", "", call)])
+def test_what_a_request_forgets_is_forgotten_once(steps: list[tuple[str, Any, str] | str]) -> None:
+    """A request behind a request has nothing to forget, and so forgets nothing."""
+    session = Session().user("Go.")
+    for step in steps:
+        if isinstance(step, str):
+            session.user(step)
+        else:
+            session.batch(step)
+    session._emit.finish()
+    lazy, eager = (History(outputs.Outputs(), Natures()) for _ in range(2))
+    for event in session.events:
+        if isinstance(event, Batch):
+            for call in event.calls:
+                assert lazy.classify(call, event.index) == eager.classify(call, event.index)
+                assert [getattr(lazy, mark) for mark in _MARKS] == [getattr(eager, mark) for mark in _MARKS]
+        elif isinstance(event, Turn):
+            eager._called = True
+            for history in (lazy, eager):
+                history.asked(event.text)
+
+
 @given(
     st.lists(st.sampled_from(["See report-a1.md", "in 3 s", "id a1b2c3", "the end\n", "\n", "10:11:12"]), max_size=8),
     st.lists(st.sampled_from(["See report-a2.md", "in 4 s", "id a9b8c7", "the end\n", "\n", "20:21:22"]), max_size=8),

@@ -111,6 +111,14 @@ def test_a_healthy_chat_says_nothing(responses: list[str]) -> None:
     assert not read.problems
 
 
+@pytest.mark.parametrize("before", [0, 31, 32, 100])
+def test_responses_are_counted_wherever_they_stand(before: int) -> None:
+    said = [*["Hello."] * before, ASKS, "Hello.", ASKS]
+    read = Read("openai-chat", chat(*said).value)
+    assert read.total.unread_calls == 2
+    assert [p.line for p in read.problems.kept] == [2 * before + 2]
+
+
 def test_one_call_that_was_read_is_enough() -> None:
     called = {"role": "assistant", "tool_calls": [{"id": "a", "function": {"name": "lookup", "arguments": "{}"}}]}
     document = chat(ASKS, ASKS)

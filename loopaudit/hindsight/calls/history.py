@@ -214,13 +214,13 @@ class History:
     """
 
     __slots__ = (
-        "_answers", "_aside", "_brief", "_choices", "_current", "_echoed", "_editing", "_erring", "_failed_before",
-        "_failing", "_footers", "_hits", "_kept", "_listings", "_logs", "_marked", "_moved", "_moved_on", "_of_flakes",
-        "_old", "_outcomes", "_outputs", "_patient", "_refused", "_reports", "_request", "_row", "_row_of", "_runs",
-        "_screens", "_searches", "_shown", "_stands", "_waits", "_was", "_young", "asked_range", "changed", "changes",
-        "choice",
-        "constant", "epoch", "erring", "evidence", "failed", "fruitless", "moves", "noise", "over", "paging",
-        "redo", "rephrased", "returned", "seen", "sibling", "still", "subject", "turn",
+        "_answers", "_aside", "_brief", "_called", "_choices", "_current", "_echoed", "_editing", "_erring",
+        "_failed_before", "_failing", "_footers", "_hits", "_kept", "_listings", "_logs", "_marked", "_moved",
+        "_moved_on", "_of_flakes", "_old", "_outcomes", "_outputs", "_patient", "_refused", "_reports", "_request",
+        "_row", "_row_of", "_runs", "_screens", "_searches", "_shown", "_stands", "_waits", "_was", "_young",
+        "asked_range", "changed", "changes", "choice", "constant", "epoch", "erring", "evidence", "failed",
+        "fruitless", "moves", "noise", "over", "paging", "redo", "rephrased", "returned", "seen", "sibling", "still",
+        "subject", "turn",
     )  # fmt: skip
 
     def __init__(self, outputs: Outputs, natures: Natures) -> None:
@@ -267,6 +267,8 @@ class History:
         self._editing = Editing(self.changes)
         self.subject = Subject(natures)
         self.turn = 0
+        self._called = False
+        """Whether a call came since the last request: while none did, there is nothing to forget."""
         self._request = ""
         self._runs = 1
         self._row_of = ""
@@ -306,6 +308,11 @@ class History:
         self._request = request
         self._runs = 0
         self._patient = self._of_flakes = None
+        if request:
+            self._choices = None  # not by the answer to a question that the agent asked
+            if not self._called:
+                return
+            self._called = False
         self._editing.forget()
         if self._failed_before:
             self._failing.clear()
@@ -316,8 +323,6 @@ class History:
             self._waits.clear()
         if self._screens is not None:
             self._screens.clear()
-        if request:
-            self._choices = None  # not by the answer to a question that the agent asked
 
     @property
     def runs_asked(self) -> int:
@@ -379,6 +384,7 @@ class History:
         """The class of the next call; ``batch`` is the index of its response."""
         subject = self.subject
         identity = subject.take(call)
+        self._called = True
         name = call.name
         if name != self._row_of:
             self._row_of, self._row = name, call.number

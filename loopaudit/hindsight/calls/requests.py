@@ -158,8 +158,6 @@ _BEGINS: Final = frozenset(
 
 _BEGIN_SHORT: Final = ("ga ", "go", "no ", "ok", "[", "<", "(", ",", ".", "!")
 
-_TO_BLANKS: Final = str.maketrans(",.!", "   ")
-
 MAX_GO_ON: Final = 160
 """Longest message in characters that may say no more than *go on*."""
 
@@ -168,6 +166,9 @@ NOTICE: Final = 400
 
 _SIGNS: Final = ("[", "<", "(", "*", "#", "\u26a0", "\U0001f6d1")
 _NOTICE: Final = regex.lazy(r"(?:system|notice|warning|guard|harness|loop detect\w{1,4})\b ?[:!-]")
+_NOTICE_BEGINS: Final = (*_SIGNS, "system", "notice", "warning", "guard", "harness", "loop detect")
+"""How a notice begins that is one by its sign or its first words."""
+
 _OF_REPEATS: Final = Phrase(
     "loop|repe|stuck|identical|same",
     r"\bloop(?:s|ing)?\b|\brepeat(?:ed|ing|s|edly)?\b|\brepetiti\w{1,4}\b|\bstuck\b|\bidentical\b"
@@ -206,7 +207,9 @@ def _may_go_on(words: str) -> bool:
     """
     if not words.isascii() or "if you have" in words:
         return True
-    return GO_ON_WORDS.issuperset(words.translate(_TO_BLANKS).split()[1:])
+    # Of three characters each is replaced by itself: a translation asks for every character of the text.
+    blanked = words.replace(",", " ").replace(".", " ").replace("!", " ")
+    return GO_ON_WORDS.issuperset(blanked.split()[1:])
 
 
 def urges_on(message: str) -> bool:
@@ -225,9 +228,9 @@ def is_guard_notice(message: str) -> bool:
     about a loop is a person.
     """
     low = message[:NOTICE].lower()
-    if _OF_REPEATS.search(low) is None:
-        return False
     begins = low.lstrip()
+    if not begins.startswith(_NOTICE_BEGINS) or _OF_REPEATS.search(low) is None:
+        return False
     return begins.startswith(_SIGNS) or _NOTICE.match(begins) is not None
 
 

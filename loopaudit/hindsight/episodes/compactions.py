@@ -28,21 +28,19 @@ class _Row(Struct):
 class Compactions:
     """One agent's compactions since the last call that brought something, or since a person wrote."""
 
-    __slots__ = ("_row",)
+    __slots__ = ("_row", "open")
 
     def __init__(self) -> None:
         self._row: _Row | None = None
-
-    @property
-    def open(self) -> bool:
+        self.open = False
         """Whether nothing was done since the last compaction."""
-        return self._row is not None
 
     def compacted(self, boundary: Boundary, turn: int) -> None:
         """The context was compacted."""
         row = self._row
         if row is None:
             row = self._row = _Row()
+            self.open = True
         row.count += 1
         if row.count == 2:
             row.line, row.turn = boundary.line, turn
@@ -54,6 +52,7 @@ class Compactions:
     def close(self, ended: str, session: str, agent: str) -> Episode | None:
         """Something was done, or a person wrote. Gives the compactions as an episode if they are a loop."""
         row, self._row = self._row, None
+        self.open = False
         if row is None or row.count <= NEED:
             return None
         times = row.at_start, row.at_end

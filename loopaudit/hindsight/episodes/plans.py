@@ -168,20 +168,17 @@ class _Plan(msgspec.Struct):
 class Plans:
     """One agent's plan, and how often it was rewritten since something else was done."""
 
-    __slots__ = ("_plan", "_unread")
+    __slots__ = ("_plan", "_unread", "open")
 
     def __init__(self) -> None:
+        self.open = False
+        """Whether a plan was written since the last work."""
         self._plan: _Plan | None = None
         self._unread: tuple[int, int, str, int, Any, bool] | None = None
         """What may be the first plan: number, response, tool, and the arguments of its call as they are recorded.
 
         It is read when another one follows, for after most there is work.
         """
-
-    @property
-    def open(self) -> bool:
-        """Whether a plan was written since the last work."""
-        return self._plan is not None or self._unread is not None
 
     @property
     def rewritten(self) -> tuple[int, ...]:
@@ -218,6 +215,7 @@ class Plans:
             self._begin(number, index, name, earlier, items_of(earlier))
         elif self._plan is None:
             self._unread = call.number, batch.index, call.name, call.form, call.source, call.is_json
+            self.open = True
             return
         arguments = subject.arguments()
         items = items_of(arguments)
@@ -249,6 +247,7 @@ class Plans:
 
     def _begin(self, number: int, index: int, name: str, arguments: Any, items: Items) -> None:
         """Remember the first plan, if it is one."""
+        self.open = bool(items)
         if items:
             self._plan = _Plan(number, name, arguments, index, items)
 
@@ -256,6 +255,7 @@ class Plans:
         """Work began, or what goes on ends otherwise. Gives it as an episode if it is a loop."""
         plan = self._plan
         self._plan = self._unread = None
+        self.open = False
         if plan is None or not plan.enough:
             return None
         repeats = plan.rewritten + plan.grown

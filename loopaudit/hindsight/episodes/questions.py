@@ -57,14 +57,14 @@ class Questions:
     __slots__ = ("_before", "_last")
 
     def __init__(self) -> None:
-        self._last: Text | None = None
-        self._before: Text | None = None
+        self._last: str | None = None
+        self._before: str | None = None
 
     def reply(self, text: str) -> None:
         """The next reply without calls."""
         text = text.rstrip()
         if "?" in text[-MAX_QUESTION:] or "？" in text[-MAX_QUESTION:]:
-            self._before, self._last = self._last, Text(text)
+            self._before, self._last = self._last, text
         elif text:
             self._before = self._last = None
 
@@ -78,12 +78,14 @@ class Questions:
             return False
         if not _only_consents(message, last):
             return False
-        question = last.text[-MAX_QUESTION:].lower()
-        return _OFFERS.search(question) is None and (_ACTS.search(question) is not None or alike(last, before))
+        question = last[-MAX_QUESTION:].lower()
+        return _OFFERS.search(question) is None and (
+            _ACTS.search(question) is not None or alike(Text(last), Text(before))
+        )
 
 
-def _only_consents(message: str, question: Text) -> bool:
+def _only_consents(message: str, question: str) -> bool:
     if not message.isascii() and _YES_UNSPACED.fullmatch(message) is not None:
         return True
     words = Text(message).words
-    return not words.isdisjoint(_YES) and words <= _YES | _BESIDE | question.words
+    return not words.isdisjoint(_YES) and words <= _YES | _BESIDE | Text(question).words

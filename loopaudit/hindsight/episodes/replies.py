@@ -57,10 +57,12 @@ class Replies:
     repeat another one they are only noted, with what was written between them, and never compared.
     """
 
-    __slots__ = ("_asked", "_compared", "_may_repeat", "_noted", "_waiting")
+    __slots__ = ("_asked", "_compared", "_may_repeat", "_noted", "_waiting", "open")
 
     def __init__(self) -> None:
-        self._noted: list[tuple[Batch, Text, int] | str | None] = []
+        self.open = False
+        """Whether a reply is remembered."""
+        self._noted: list[tuple[Batch, int] | str | None] = []
         """Replies with the turn in which they came, messages, and ``None`` where a guard of the harness spoke."""
         self._waiting = 0
         """How many of them are replies."""
@@ -70,22 +72,18 @@ class Replies:
         """Whether the last one is certainly followed by a person's message."""
         self._compared: _Compared | None = None
 
-    @property
-    def open(self) -> bool:
-        """Whether a reply is remembered."""
-        return self._waiting > 0 or self._compared is not None
-
     def reply(self, batch: Batch, turn: int) -> Episode | None:
         """The next reply without calls. Gives the episode that it ended, if it ended one."""
-        text = Text(batch.text)
-        if text.empty:
-            return None
+        text = batch.text
+        if not text[:1].isalnum() and not any(map(str.isalnum, text)):
+            return None  # it holds no word
         if self._compared is not None:
-            return self._compared.reply(batch, text, turn)
-        self._may_repeat += self._waiting > 0 and (not self._asked or _is_question(batch.text))
+            return self._compared.reply(batch, turn)
+        self._may_repeat += self._waiting > 0 and (not self._asked or _is_question(text))
         self._asked = False
-        self._noted.append((batch, text, turn))
+        self._noted.append((batch, turn))
         self._waiting += 1
+        self.open = True
         if self._may_repeat >= NEED or len(self._noted) > MAX_NOTED:
             self._compare()
         return None
@@ -129,8 +127,10 @@ class Replies:
         if self._compared is not None:
             episode = self._compared.close(ended, session, agent)
             self._compared = None
+            self.open = False
             return episode
-        if self._waiting:
+        if self.open:
+            self.open = False
             self._forget()
         return None
 
@@ -169,9 +169,10 @@ class _Compared:
         self._at_end: float | None = None
         self._unit = ""
 
-    def reply(self, batch: Batch, text: Text, turn: int) -> Episode | None:
+    def reply(self, batch: Batch, turn: int) -> Episode | None:
         """The next reply with a word in it. Gives the episode that it ended, if it ended one."""
         asked, self._asked = self._asked, False
+        text = Text(batch.text)
         for earlier in self._texts:
             if alike(text, earlier):
                 break

@@ -55,7 +55,8 @@ class Rounds:
         """A person wrote something new."""
         if self.open:
             self._replies.turn(message)
-            self._close_work("user_stepped_in")
+            if self.plans.open or self._compactions.open:
+                self._close_work("user_stepped_in")
             self.open = self._replies.open
 
     def compacted(self, boundary: Boundary) -> None:

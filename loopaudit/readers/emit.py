@@ -47,6 +47,7 @@ from loopaudit.core.events import (
     Status,
     Turn,
     Usage,
+    all_tokens,
     content_text,
     seconds,
 )
@@ -106,6 +107,7 @@ class _Agent:
         "sealed",
         "swept",
         "tentative",
+        "unanswered",
     )
 
     def __init__(self, name: str) -> None:
@@ -114,8 +116,10 @@ class _Agent:
         self.key: str | None = None
         self.sealed = False
         self.queue: deque[Event] = deque()
+        self.unanswered = 0
+        """Calls of the current batch without a result."""
         self.opened: dict[int, int] = {}
-        """Unanswered calls by the ``index`` of a batch that is not handed on yet."""
+        """The same of each batch in the queue that came there with some, by its ``index``."""
         self.batches = 0
         self.swept = 0
         """``batches`` when it was last looked at whether the agent is idle."""
@@ -437,9 +441,10 @@ class Emitter:
         ids.put(own, hash(mark))
         call = Call(own, number, name, form, source, mark, is_json, None, line, at, None, None, value)
         batch.calls.append(call)
-        opened = stream.opened
-        index = batch.index
-        opened[index] = opened.get(index, 0) + 1
+        if batch is stream.current:
+            stream.unanswered += 1
+        else:
+            stream.opened[batch.index] = stream.opened.get(batch.index, 0) + 1
         entry = (call, batch, stream)
         twin = self._open.get(own)
         if twin is not None and twin[1] is batch:
@@ -526,11 +531,11 @@ class Emitter:
             )
         if batch is stream.current:
             stream.sealed = True  # the next call was sent after this result: it is of another response
-        opened = stream.opened
-        left = opened[batch.index] - 1
-        opened[batch.index] = left
-        if not left and stream.queue:
-            self._advance(stream)
+            stream.unanswered -= 1
+        else:
+            left = stream.opened[batch.index] = stream.opened[batch.index] - 1
+            if not left:
+                self._advance(stream)
         if self._tap is not None:
             outcome = {"failed": failed, "status": status, "exit_code": exit_code, "error": error, "apart": apart}
             self._tap(Accepted("result", stream.name, line, at, {"call": call, **outcome}))
@@ -711,7 +716,10 @@ class Emitter:
             return
         stream.current = None
         stream.key = None
-        if stream.queue or stream.opened.get(batch.index):
+        if stream.unanswered or stream.queue:
+            if stream.unanswered:
+                stream.opened[batch.index] = stream.unanswered
+                stream.unanswered = 0
             stream.queue.append(batch)
             self._advance(stream)
         else:
@@ -731,7 +739,7 @@ class Emitter:
 
     def _hand_on(self, stream: _Agent, batch: Batch) -> None:
         totals = self.totals
-        if stream.opened.pop(batch.index, 0):
+        if stream.opened and stream.opened.pop(batch.index, 0):
             for call in batch.calls:
                 if call.result is None:
                     totals.unanswered += 1
@@ -799,7 +807,7 @@ class Emitter:
             totals.cache_read_tokens = (totals.cache_read_tokens or 0) + usage.cache_read
         if usage.cache_write is not None:
             totals.cache_write_tokens = (totals.cache_write_tokens or 0) + usage.cache_write
-        total = usage.total
+        total = all_tokens(usage.input, usage.output, usage.cache_read, usage.cache_write)
         if total is not None:
             totals.all_tokens = (totals.all_tokens or 0) + total
 

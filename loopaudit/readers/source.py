@@ -25,7 +25,6 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from json import JSONDecodeError
-from operator import itemgetter
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple, TypeVar
 
@@ -86,10 +85,6 @@ BOM: Final = b"\xef\xbb\xbf"
 _JSON_BEGUN = regex.lazy(rb'\s*(?:\{\s*(?:["}]|\Z)|\[\s*(?:[\[{"\]0-9-]|\Z))')
 """How a line begins that was meant to be an object or a list (a log line may begin with ``[``)."""
 
-
-_NUMBER: Final = itemgetter(0)
-_LINE: Final = itemgetter(1)
-"""Of what :meth:`Source.lines` hands out."""
 
 T = TypeVar("T")
 
@@ -154,8 +149,8 @@ class Source:
         """Whether lines are not those of the file: then they may be longer than it."""
         self._rows: Iterator[tuple[int, bytes]] = iter(())
         """The lines that are being read."""
-        self._ahead: Sequence[tuple[int, Any]] | None = None
-        """Lines before those, where they were decoded ahead."""
+        self._ahead: tuple[Sequence[int], Sequence[Any]] | None = None
+        """Lines before those, where they were decoded ahead: their numbers, and what each was decoded to."""
         self._joined_to = 0
         """The last of the lines that were tried as a part of a record over several lines, and are none."""
         self.current = b""
@@ -603,7 +598,9 @@ class Source:
         ahead, self._ahead = self._ahead, None
         if ahead is None:
             return self._decoded(decode, convert, None)
-        return itertools.chain(ahead, self._decoded(decode, convert, ahead[-1][0] if ahead else 0))
+        numbers, items = ahead
+        last = numbers[len(items) - 1] if items else 0
+        return itertools.chain(zip(numbers, items), self._decoded(decode, convert, last))  # noqa: B905 - some may lack
 
     def _decoded(
         self, decode: Callable[[bytes], T], convert: Callable[[Any], T], last: int | None
@@ -629,8 +626,8 @@ class Source:
         except (OSError, EOFError, ValueError) as error:
             self._damaged_stream(error, number + 1)
 
-    def decode_ahead(self, decode: Callable[[bytes], T]) -> Sequence[tuple[int, T]] | None:
-        """All lines as :meth:`decoded` hands them out afterwards with the same ``decode``.
+    def decode_ahead(self, decode: Callable[[bytes], T]) -> tuple[Sequence[int], Sequence[T]] | None:
+        """All lines as :meth:`decoded` hands them out afterwards with the same ``decode``, their numbers apart.
 
         ``None`` for what is longer than :data:`MAX_AHEAD` or of unknown length, and where ``decode`` refuses a
         line: :meth:`decoded` is the one that mends lines and counts problems, in their order.
@@ -644,14 +641,15 @@ class Source:
             rows.extend(self._numbered())
         except (OSError, EOFError, ValueError) as error:
             damage.append(error)
-        ahead: list[tuple[int, T]] = []
-        self._ahead = ahead
+        numbers, lines = zip(*rows, strict=True) if rows else ((), ())
+        items: list[T] = []
+        self._ahead = numbers, items
         with suppress(ValueError, RecursionError):
             # Without a step of the interpreter for each line. What was decoded before a refused line stays.
-            ahead.extend(zip(map(_NUMBER, rows), map(decode, map(_LINE, rows))))  # noqa: B905 - as many by their making
+            items.extend(map(decode, lines))
         # The rest, and what went wrong, is for :meth:`decoded` to count where it belongs.
-        self._rows = itertools.chain(rows[len(ahead) :], map(_raise, damage))
-        return None if damage or len(ahead) < len(rows) else ahead
+        self._rows = itertools.chain(rows[len(items) :], map(_raise, damage))
+        return None if damage or len(items) < len(rows) else (numbers, items)
 
     def _mended(self, decode: Callable[[bytes], T], convert: Callable[[Any], T]) -> Iterator[tuple[int, T]]:
         """The same for the lines that a broken one was mended to."""

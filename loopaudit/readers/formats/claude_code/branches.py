@@ -8,6 +8,7 @@ follows a record from before the latest turn, by the bytes of the lines; only wh
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -30,6 +31,9 @@ _PERSON: Final = b'"user"'
 _RESULT: Final = b'"tool_result"'
 _PERSONS: Final = ("user", None)
 """Types of records that may be a person's."""
+
+_ID: Final = attrgetter("uuid")
+_DATA: Final = attrgetter("data")
 
 BLOCK: Final = 1 << 20
 """Bytes that are searched at once."""
@@ -55,11 +59,12 @@ class Tree(NamedTuple):
 
 def look_ahead(source: Source, is_turn: IsTurn) -> Tree:
     """Look at the records of a file before it is read. Nothing is found in what can be read only once."""
-    lines = source.decode_ahead(line_decoder().decode)
-    if lines is not None:
-        ids = [line.uuid for _, line in lines]
+    ahead = source.decode_ahead(line_decoder().decode)
+    if ahead is not None:
+        numbers, lines = ahead
+        ids = list(map(_ID, lines))
         if _returns_among(lines, ids, is_turn):
-            return Tree(_branches(lines, is_turn))
+            return Tree(_branches(zip(numbers, lines, strict=True), is_turn))
         return Tree(is_plain=_has_unique_ids(lines, ids))
     again = source.again()
     if again is None:
@@ -73,22 +78,22 @@ def look_ahead(source: Source, is_turn: IsTurn) -> Tree:
         return Tree(_branches(again.decoded(line_decoder().decode, line_from), is_turn))
 
 
-def _has_unique_ids(lines: Numbered, ids: Sequence[str | None]) -> bool:
+def _has_unique_ids(lines: Sequence[Line], ids: Sequence[str | None]) -> bool:
     """Whether no id is that of two records, among them those that are nested in others."""
-    nested = [line.data.message for _, line in lines if line.data is not None]
-    named = [*ids, *(line.uuid for line in nested if isinstance(line, Line))]
+    nested = [data.message for data in map(_DATA, lines) if data is not None]
+    named = [*ids, *[line.uuid for line in nested if isinstance(line, Line)]]
     nameless = named.count(None)
     return len(set(named)) == len(named) - nameless + (nameless > 0)
 
 
-def _returns_among(lines: Numbered, ids: Sequence[str | None], is_turn: IsTurn) -> bool:
+def _returns_among(lines: Sequence[Line], ids: Sequence[str | None], is_turn: IsTurn) -> bool:
     """Whether a turn may follow a record that stands before the turn that was the latest; ``ids`` are the lines'.
 
     One that follows none of the lines before it may; nearly all turns follow one of the last few.
     """
     before: int | None = None
     """The place of the latest turn."""
-    for place, (_, line) in enumerate(lines):
+    for place, line in enumerate(lines):
         if line.type in _PERSONS and line.message is not None and is_turn(line):
             if before is not None and line.parent_uuid is not None:
                 near = ids[max(before, place - NEAR) : place]

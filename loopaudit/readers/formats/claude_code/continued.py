@@ -18,8 +18,14 @@ from loopaudit.readers.formats.claude_code.records import Block, Line, line_deco
 from loopaudit.readers.kit.claude_words import blanked
 from loopaudit.readers.source import Source
 
-RECORD_ID: Final = 16
-"""Bytes of a record's id: so many that no transcript can make another one's records look like copies of its own."""
+CONTENT: Final = 16
+"""Bytes at the end of a record's id that stand for the whole of it.
+
+So many that no transcript can make another one's records look like copies of its own.
+"""
+
+_NAME: Final = 64
+"""Bytes of its uuid before those, at most, by which most records are seen to be no copies."""
 
 _MARK: Final = b'"parentUuid"'
 
@@ -50,7 +56,12 @@ def record_id(line: Line) -> bytes | None:
     else:
         for block in content:
             parts += block.type, block.id, block.tool_use_id, block.name, block.text, block.input, block.content
-    return blake2b(_written(parts), digest_size=RECORD_ID).digest()
+    return name_of(uuid) + blake2b(_written(parts), digest_size=CONTENT).digest()
+
+
+def name_of(uuid: str) -> bytes:
+    """What stands before the last :data:`CONTENT` bytes in the ids of all records of a uuid."""
+    return uuid.encode("utf-8", "surrogatepass")[:_NAME]
 
 
 def _written(parts: list[Any]) -> bytes:

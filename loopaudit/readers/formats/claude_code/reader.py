@@ -59,7 +59,7 @@ from loopaudit.core.text import one_line
 from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.formats.claude_code.branches import Tree, look_ahead
-from loopaudit.readers.formats.claude_code.continued import mark_of, record_id
+from loopaudit.readers.formats.claude_code.continued import CONTENT, mark_of, name_of, record_id
 from loopaudit.readers.formats.claude_code.records import Block, Line, Message, line_decoder, line_from
 from loopaudit.readers.formats.claude_code.sessions import Sessions
 from loopaudit.readers.kit.claude_words import (
@@ -189,6 +189,7 @@ class _Session:
         "_agents",
         "_branches",
         "_chains",
+        "_copied_names",
         "_copies",
         "_emit",
         "_is_plain",
@@ -211,6 +212,7 @@ class _Session:
         self._is_plain = tree.is_plain
         self.copied = copied
         """Records of the session that goes on in this file, by :func:`record_id`; they are left out."""
+        self._copied_names = {record[:-CONTENT] for record in copied}
         self.copied_calls = 0
         self._emit = emit
         self._main = _Agent("")
@@ -308,7 +310,8 @@ class _Session:
 
     def _is_copied(self, line: Line) -> bool:
         """Whether a record stands in the file that this one continues; it is left out then, and its calls counted."""
-        if record_id(line) not in self.copied:
+        # Most records of a file are no copies, and their names show it: the whole of each would take long to digest.
+        if line.uuid is None or name_of(line.uuid) not in self._copied_names or record_id(line) not in self.copied:
             return False
         content = None if line.message is None else line.message.content
         if content is not None and not isinstance(content, str):

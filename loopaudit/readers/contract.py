@@ -30,7 +30,7 @@ class Reader(Struct, frozen=True):
     ``sniff`` decides by a :class:`~loopaudit.readers.probe.Probe` whether the transcript is of this
     format: a short reason (``"records with sessionId and parentUuid"``), or ``None``. A probe is
     claimed by one reader only.
-    ``sniff_head``, of the commonest formats, claims the first records of a transcript
+    ``sniff_head``, of common formats, claims the first records of a transcript
     (:data:`~loopaudit.readers.probe.HEAD_RECORDS` objects) by one that stands in no other format; then no reader
     is asked about the rest. ``members`` are the names of which at least one stands in a record, or in the document or
     an entry of it, of whatever either claims: what has none of them is not looked at more closely. ``looked_for`` says

@@ -15,7 +15,7 @@ from loopaudit.core import log
 from loopaudit.core.errors import InputError
 from loopaudit.readers.contract import Reader
 from loopaudit.readers.probe import HEAD_RECORDS, Probe
-from loopaudit.readers.registry import common, in_order, readers
+from loopaudit.readers.registry import common, in_order, quick, readers
 from loopaudit.readers.source import Source
 
 PROSE: Final = frozenset("a an and as at by each for in is it its not of on one or the then to with".split())
@@ -61,7 +61,7 @@ def claimant(source: Source) -> Reader | None:
 def claim_head(probe: Probe, members: Set[str] | None = None) -> Reader | None:
     """The reader that claims the first records, without a look at any others; ``members`` are the probe's, if known."""
     head = probe.dicts[:HEAD_RECORDS]
-    for reader in common():
+    for reader in quick(head[0].keys() if head else frozenset()):
         if reader.sniff_head is not None and reader.may_claim(members) and reader.sniff_head(head) is not None:
             return reader
     return None

@@ -28,6 +28,9 @@ FREQUENT: Final[Mapping[str, frozenset[str]]] = {
 a small document, and imports them all. With the :attr:`~loopaudit.readers.contract.Reader.members` that each looks for:
 what has none of them need not even be imported."""
 
+HEADED: Final = {"pi": frozenset({"cwd", "timestamp", "type"})}
+"""Asked with the commonest about the first records, where the first of all has these members."""
+
 FOLDERS: Final = ("openhands_v1", "opencode")
 """Those that read a folder as one transcript; only they are asked about each folder below a directory."""
 
@@ -41,6 +44,11 @@ def readers() -> Registry[Reader]:
 def common() -> Iterator[Reader]:
     """The readers of the commonest formats."""
     return map(_load, COMMON)
+
+
+def quick(first: Set[str]) -> Iterator[Reader]:
+    """The readers that may know a transcript by its first records, of which the very first has these members."""
+    return map(_load, (*COMMON, *(name for name, looked_for in HEADED.items() if looked_for <= first)))
 
 
 def in_order(shape: str = "", members: Set[str] | None = None) -> Iterator[Reader]:

@@ -13,7 +13,7 @@ import pytest
 from loopaudit.core.json import tolerant_loads
 from loopaudit.readers.probe import HEAD_RECORDS, Probe, is_spread
 from loopaudit.readers.recognise import claim, claim_head, claims, recognise
-from loopaudit.readers.registry import COMMON, FOLDERS, readers
+from loopaudit.readers.registry import COMMON, FOLDERS, HEADED, readers
 from loopaudit.readers.source import Source
 from tests.places import SAMPLES
 
@@ -101,9 +101,9 @@ def test_only_the_readers_of_folders_claim_one() -> None:
     assert not [name for name in readers().module_names() if readers().load(name).sniff(empty) is not None]
 
 
-def test_only_the_commonest_readers_have_a_quick_look() -> None:
+def test_few_readers_have_a_quick_look() -> None:
     quick = {name for name in readers().module_names() if readers().load(name).sniff_head is not None}
-    assert quick == set(COMMON)
+    assert quick == {*COMMON, *HEADED}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)

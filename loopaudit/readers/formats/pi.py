@@ -19,6 +19,7 @@ code is read from the last line of such an output. What the person aborted is ``
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from typing import Any, Final
@@ -53,11 +54,10 @@ _ABORTED: Final = regex.lazy(
 def sniff(probe: Probe) -> str | None:
     """Claim a ``session`` header with a cwd, or messages with toolCall blocks or role toolResult."""
     for record in samples(probe):
-        kind = string(record.get("type"))
-        if kind == "session" and "cwd" in record and "timestamp" in record:
-            return "a session header with cwd"
+        if (found := sniff_head([record])) is not None:
+            return found
         message = record.get("message")
-        if kind != "message" or not isinstance(message, dict) or "uuid" in record:
+        if record.get("type") != "message" or not isinstance(message, dict) or "uuid" in record:
             continue
         if message.get("role") == "toolResult" and "toolCallId" in message:
             return "messages of role toolResult"
@@ -65,6 +65,14 @@ def sniff(probe: Probe) -> str | None:
         if isinstance(content, list) and any(mapping(block).get("type") == "toolCall" for block in content):
             return "messages with toolCall blocks"
     return None
+
+
+def sniff_head(records: Sequence[Mapping[str, Any]]) -> str | None:
+    """Claim what begins with a ``session`` header with a cwd."""
+    first = records[0]
+    return (
+        "a session header with cwd" if first.get("type") == "session" and first.keys() >= {"cwd", "timestamp"} else None
+    )
 
 
 # -- records -------------------------------------------------------------------------------
@@ -284,6 +292,7 @@ READER: Final = Reader(
     looked_for="type session with cwd, then type message with roles user, assistant, toolResult; toolCall blocks",
     members=frozenset({"type"}),
     sniff=sniff,
+    sniff_head=sniff_head,
     read=read,
     carries={
         "results": "by id",

@@ -60,7 +60,7 @@ def typed_records(
 
     Every other line, and a document, is decoded as a whole first, for ``convert`` to make a struct of an object.
     """
-    if source.probe().shape != "records":
+    if source.glance().shape != "records":
         yield from map(convert, records(source, emit))
         return
 

@@ -77,6 +77,29 @@ def test_a_file_with_a_history_only_is_read_from_it() -> None:
     assert [c.result and c.result.output for c in read.calls] == ["a.py", "text", None]
 
 
+BOTH = ("c1", "bash", '{"command":"a"}'), ("c2", "bash", '{"command":"b"}')
+
+
+@pytest.mark.parametrize(
+    ("steps", "outputs"),
+    [
+        ([(BOTH, "1"), ((), "2"), (BOTH, "3")], {"c1": "1", "c2": None, "#3": "2", "#4": "3", "#5": None}),
+        ([((), None), (BOTH[:1], "2"), ((), "3")], {"#1": None, "c1": "2", "#3": "3"}),
+        ([(BOTH, None), ((), None), ((), "3")], {"c1": None, "c2": None, "#3": None, "#4": "3"}),
+    ],
+)
+def test_what_a_step_shows_answers_the_newest_calls(
+    steps: list[tuple[Any, str | None]], outputs: dict[str, str | None]
+) -> None:
+    history = [person("go"), *(said(f"a{place}", *calls) for place, (calls, _) in enumerate(steps))]
+    taken = [step(f"a{place}", shown or "") for place, (_, shown) in enumerate(steps)]
+    for one, (_, shown) in zip(taken, steps, strict=True):
+        if shown is None:
+            del one["observation"]
+    read = Read(ID, Document({"trajectory": taken, "history": history}))
+    assert {call.id: call.result and call.result.output for call in read.calls} == outputs
+
+
 def test_one_run_a_line_gives_sessions() -> None:
     runs = [{"trajectory": [step("ls")], "instance_id": "a"}, {"trajectory": [step("ls")], "instance_id": "a"}]
     assert [e.session for e in Read(ID, runs).events] == ["a", "a~2"]

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from loopaudit.core.events import content_text
+from loopaudit.core.events import Call, content_text
 from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.chat.message import ToolCall, calls_of
@@ -64,6 +64,8 @@ class _Run:
     def __init__(self, emit: Emitter) -> None:
         self.emit = emit
         self.pairing = Pairing(emit)
+        self.open: Call | None = None
+        """The call of the newest step, where that is a command; the calls of functions are the pairing's."""
         self.number = 0
         self.responses = 0
 
@@ -122,22 +124,36 @@ class _Run:
             self.emit.problem("no_action", "a response without a command")
             self.emit.say(thought or content_text(step.get("response")), key=key)
             return
-        self._calls(actions.of(action), action, key)
+        listed = actions.of(action)
+        if listed:
+            if self._functions(listed, key):
+                self.open = None
+        else:
+            self.open = self._command(action, key)
         prose = thought.strip()
         if prose:
             self.emit.say(prose, key=key)
         observation = step.get("observation")
         if not isinstance(observation, (str, list)):
             malformed(self.emit, "a step without an observation")
+        elif self.open is not None:
+            if self.open.result is None:
+                self.emit.result(self.open.id, observation)
         elif self.pairing.is_waiting():
             self.pairing.answer(None, observation)
 
-    def _calls(self, listed: list[ToolCall], action: str, key: str) -> None:
+    def _functions(self, listed: list[ToolCall], key: str) -> bool:
+        """Report the functions that a response called. Whether any of the calls is new."""
+        is_new = False
         for asked in listed:
-            self.pairing.call(asked.function.name, asked.function.sent, id=asked.id, key=key)
-        if not listed:
-            call = command_call(action)
-            self.pairing.call(call.name, call.arguments, key=key)
+            call = self.pairing.call(asked.function.name, asked.function.sent, id=asked.id, key=key)
+            is_new = is_new or call is not None
+        return is_new
+
+    def _command(self, action: str, key: str) -> Call | None:
+        """Report the command of a response without function calls."""
+        call = command_call(action)
+        return self.emit.call(call.name, call.arguments, key=key)
 
     def _message(self, message: dict[str, Any]) -> None:
         """One message of a file that has only its history."""
@@ -148,8 +164,11 @@ class _Run:
             key = f"s{self.number}"
             action = string(message.get("action")) or ""
             listed = calls_of(message)
-            if listed or action.strip():
-                self._calls(listed, action, key)
+            if listed:
+                self._functions(listed, key)
+            elif action.strip():
+                call = self._command(action, key)
+                self.pairing.asked([] if call is None else [call])
             else:
                 self.emit.problem("no_action", "a response without a command")
             prose = string(message.get("thought")) or content_text(message.get("content"))

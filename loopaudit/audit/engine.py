@@ -179,10 +179,14 @@ class Replay:
             self._agents[name] = agent  # the youngest now
             if len(self._agents) > MAX_AGENTS:
                 self._forget_idle()
+            if agent.quiet:
+                if _calls_of([event for event in events if isinstance(event, Batch)]):
+                    self._start(agent, late=True)
+                elif not agent.lanes:
+                    agent.turns += sum([isinstance(event, Turn) for event in events])
+                    continue
             stretches = stretches_of(events, agent.turns)
             agent.turns = stretches[-1][4]
-            if agent.quiet and any(stretch[3] for stretch in stretches):
-                self._start(agent, late=True)
             calling: Sequence[Stretch] = ()
             for lane in agent.lanes.values():
                 if lane.guard is None:

@@ -118,14 +118,12 @@ class Session(ABC):
 
 def handovers(selected: Iterable[Selected], mode: Mode) -> list[Handover | None]:
     """For each policy where its guards follow hindsight, if they do; one that is not built in never does."""
-    found: list[Handover | None] = []
-    for one in selected:
-        follower = one.policy.follower
-        if follower is None or not is_built_in(one.policy):
-            found.append(None)
-        else:
-            found.append(Handover(follower, one.params, enforced=mode == "enforced"))
-    return found
+    return [
+        None
+        if (follower := one.policy.follower) is None or not is_built_in(one.policy)
+        else Handover(follower, one.params, enforced=mode == "enforced")
+        for one in selected
+    ]
 
 
 class _Audit(Session):
@@ -164,7 +162,7 @@ class _Audit(Session):
             session=session,
             format=self.format,
             counts=totals.counts(),
-            agents=sorted(a for a in totals.agents if a),
+            agents=sorted(filter(None, totals.agents)),
             models=sorted(totals.models),
             tools=dict(sorted(totals.tools.items())),
             policies=replay.finish(totals),
@@ -179,7 +177,8 @@ class _Audit(Session):
         if self._hindsight is not None:
             self._opinion(self._hindsight.finish(), totals, session, result).apply(result)
             self._hindsight = None
-        self._take_problems(result)
+        if self.problems:
+            self._take_problems(result)
         self.done.append(result)
 
     def _opinion(

@@ -286,8 +286,10 @@ class Hindsight:
 
     def finish(self) -> HindsightResult:
         """Close what goes on and give the result."""
-        if self._held:
-            self._record.lane(self._held[0].agent)
+        if not self._agents:
+            if self._held:
+                self._record.lane(self._held[0].agent)
+            return HindsightResult(self._record, [])
         for agent in self._agents.values():
             agent.close("run_ended")
             agent.followed.clear()  # they refer to the agent: without the cycle, the collector has nothing to find

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from io import FileIO
 from pathlib import Path
 from typing import Final
 
@@ -78,8 +77,12 @@ def _first(path: Path, max_expanded: int) -> bytes | None:
         if not os.path.isfile(name):  # a pipe would be waited for, and what is read of it be lost
             return None
         if name.endswith(SUFFIXES[0]):
-            with FileIO(name) as file:
-                return first_record(file.read(PREFIX) or b"")
+            # Without a file object: small files are opened for this alone twice as fast.
+            descriptor = os.open(name, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+            try:
+                return first_record(os.read(descriptor, PREFIX))
+            finally:
+                os.close(descriptor)
         with Source(path, max_expanded=max_expanded) as source:
             return first_record(source.beginning(PREFIX))
     except (OSError, InputError):

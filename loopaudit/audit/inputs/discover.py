@@ -43,9 +43,13 @@ def discover(paths: Iterable[str], columns: Columns = Columns()) -> Found:  # no
     found = Found()
     seen: set[tuple[str, int | None]] = set()
     real_folders: dict[str, str] = {}
-    for given in paths:
-        for item in _units(given, found, columns):
-            name = item.url or item.name if item.path is None else _real_path(item.path, item.named, real_folders)
+    for path in paths:
+        for item in _units(path, found, columns):
+            if item.path is None:
+                name = item.url or item.name
+            else:
+                given = os.fspath(item.path)
+                name = _real_path(given, found, real_folders, is_listed=not item.named)
             identity = name, item.part
             if identity not in seen:
                 seen.add(identity)
@@ -53,11 +57,10 @@ def discover(paths: Iterable[str], columns: Columns = Columns()) -> Found:  # no
     return found
 
 
-def _real_path(path: Path, named: bool, real_folders: dict[str, str]) -> str:
+def _real_path(given: str, found: Found, real_folders: dict[str, str], *, is_listed: bool) -> str:
     """The path without links. Where its folder leads is found out once for all files that were listed in it."""
-    given = os.fspath(path)
     # On Windows a name that a user wrote may be spelled in other ways than the folder lists it.
-    if named or os.path.islink(given):
+    if not is_listed or given in found.links:
         return os.path.realpath(given)
     start = given.rfind(os.sep) + 1
     folder = given[:start]
@@ -84,7 +87,7 @@ def _units(given: str, found: Found, columns: Columns) -> Iterator[Input]:
 
 def _is_table(item: Input) -> bool:
     """Whether a file is a table by its name, or, where it is named, by its first bytes."""
-    if item.name.lower().endswith(TABLES):
+    if (item.name if item.path is None else os.fspath(item.path)).lower().endswith(TABLES):
         return True
     if not item.named or item.path is None or not item.path.is_file():
         return False
@@ -167,14 +170,20 @@ def _directory(root: Path, found: Found) -> Iterator[Input]:
                 continue
             inner = here / name
             if _is_transcript(inner):
+                if inner.is_symlink():
+                    found.links.add(os.fspath(inner))
                 yield Input(inner, named=False, size=_tree_size(inner))
             else:
                 kept.append(name)
         subfolders[:] = kept
         for name in sorted(names):
             path = here / name
+            given = os.fspath(path)
             try:
-                info = os.stat(path)
+                info = os.lstat(given)  # of most files all that need be asked
+                if stat.S_ISLNK(info.st_mode):
+                    found.links.add(given)
+                    info = os.stat(given)
             except OSError as error:
                 if error.errno in NOTHING:
                     found.ignore("not a regular file")
@@ -188,6 +197,8 @@ def _directory(root: Path, found: Found) -> Iterator[Input]:
             else:
                 yield Input(path, named=False, size=info.st_size)
     for refused in closed:
+        if os.path.islink(refused.filename):
+            found.links.add(os.fspath(Path(refused.filename)))
         yield Input(Path(refused.filename), named=False)
 
 

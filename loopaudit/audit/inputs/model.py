@@ -48,10 +48,14 @@ class Input(Struct, frozen=True):
 
 
 class Found(Struct):
-    """Inputs in a stable order, and how many files of directories were left out, by reason."""
+    """Inputs in a stable order, and how many files of directories were left out, by reason.
+
+    ``links`` are the paths of those inputs that a directory lists, and that are links to what lies elsewhere.
+    """
 
     inputs: list[Input] = field(default_factory=list)
     ignored: dict[str, int] = field(default_factory=dict)
+    links: set[str] = field(default_factory=set)
 
     def ignore(self, reason: str) -> None:
         """Count a file that is no transcript."""

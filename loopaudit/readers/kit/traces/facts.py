@@ -54,39 +54,49 @@ MAX_NAME: Final = 128
 Place = tuple[tuple[str, ...], str, bool]
 """Where an attribute stands in an object: the objects around it, its own name, and whether any of these is a number."""
 
-Groups = dict[str, dict[str, list[Any]]]
-"""Numbered attributes by prefix and number: for each object its places and values in turns.
+Facts = list[tuple[Place, Any]]
+"""What is written of one object: places and values."""
+
+Groups = dict[str, dict[str, Facts]]
+"""Numbered attributes by prefix and number.
 
 Under ``""`` stand those of which not all have a place in an object with a number.
 """
 
-_places: Final[dict[str, tuple[str, str, Place]]] = {}
-"""Prefix, number and place by the name of an attribute, empty for what is not numbered: spans share their names."""
+_places: Final[dict[str, tuple[tuple[str, str] | None, Place]]] = {}
+"""Prefix and number, and the place, by the name of an attribute: spans share their names."""
 
 
 def grouped(attributes: Mapping[str, Any]) -> Groups:
     """The numbered attributes, each looked at once for all prefixes."""
-    groups: Groups = {}
+    names = " ".join(attributes)
+    if "llm." not in names and "gen_ai.prompt" not in names and "gen_ai.completion" not in names:
+        return {}  # most dialects write none
+    objects: dict[tuple[str, str], Facts] = {}
     known = _places.get
     for name, value in attributes.items():
-        prefix, number, place = known(name) or _place(name)
-        if prefix:
-            objects = groups.setdefault(prefix, {})
-            if number in objects:
-                objects[number] += (place, value)
-            else:
-                objects[number] = [place, value]
+        of, place = known(name) or _place(name)
+        if of is None:
+            continue
+        if of in objects:
+            objects[of].append((place, value))
+        else:
+            objects[of] = [(place, value)]
+    groups: Groups = {}
+    for (prefix, number), facts in objects.items():
+        groups.setdefault(prefix, {})[number] = facts
     return groups
 
 
-def _place(name: str) -> tuple[str, str, Place]:
-    found: tuple[str, str, Place] = "", "", ((), name, False)
+def _place(name: str) -> tuple[tuple[str, str] | None, Place]:
+    found: tuple[tuple[str, str] | None, Place] = None, ((), name, False)
     for prefix in PREFIXES:
         if name.startswith(f"{prefix}."):
             number, *steps = name[len(prefix) + 1 :].split(".")
             if not 0 < len(steps) <= MAX_STEPS:
                 number = ""
-            found = prefix, number, (tuple(steps[:-1]), steps[-1] if steps else "", any(map(str.isdecimal, steps)))
+            place = tuple(steps[:-1]), steps[-1] if steps else "", any(map(str.isdecimal, steps))
+            found = (prefix, number), place
     if len(name) <= MAX_NAME:
         if len(_places) >= MAX_PLACES:
             _places.clear()
@@ -108,11 +118,11 @@ def numbered(attributes: Mapping[str, Any], prefix: str, groups: Groups) -> Any:
     return [tree[number] for number in sorted(tree, key=int)] if all(map(str.isdecimal, tree)) else tree
 
 
-def tree_of(facts: list[Any]) -> Any:
+def tree_of(facts: Facts) -> Any:
     """The object, or the list, that places and values write."""
     tree: dict[str, Any] = {}
     may_have_lists = False
-    for (steps, last, is_numbered), value in zip(facts[::2], facts[1::2], strict=True):
+    for (steps, last, is_numbered), value in facts:
         place = tree
         for step in steps:
             inner = place.get(step)
@@ -126,11 +136,11 @@ def tree_of(facts: list[Any]) -> Any:
 
 def _any_tree(attributes: Mapping[str, Any], prefix: str) -> Any:
     """What :func:`numbered` gives, whatever the names of the attributes are."""
-    facts: list[Any] = []
+    facts: Facts = []
     for name, value in attributes.items():
         if name.startswith(f"{prefix}."):
             *steps, last = name[len(prefix) + 1 :].split(".")
-            facts += (steps[:MAX_STEPS], last, True), value
+            facts.append(((tuple(steps[:MAX_STEPS]), last, True), value))
     return tree_of(facts)
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 import orjson
 
 from loopaudit.core.canonical import has_negative_zero
-from loopaudit.readers.kit.traces.facts import PREFIXES, Groups, numbered, tree_of
+from loopaudit.readers.kit.traces.facts import PREFIXES, Facts, Groups, numbered, tree_of
 from loopaudit.readers.kit.traces.messages import SpanMessage, messages_of, messages_of_list, usual_message
 from loopaudit.readers.kit.traces.spans import ABSENT
 
@@ -32,7 +32,7 @@ class Histories:
     def __init__(self) -> None:
         self._texts: list[tuple[str, list[SpanMessage]]] = []
         """Lists without their last bracket, and what is in them; newest last."""
-        self._made: dict[tuple[str, str], tuple[list[Any], SpanMessage]] = {}
+        self._made: dict[tuple[str, str], tuple[Facts, SpanMessage]] = {}
         """Messages that were made of numbered texts, by prefix and number, with their places and texts."""
 
     def of_list(self, value: Any) -> list[SpanMessage] | None:
@@ -76,7 +76,7 @@ class Histories:
                 return messages_of(given, "user")
         return None
 
-    def _of_texts(self, prefix: str, objects: Mapping[str, list[Any]]) -> list[SpanMessage] | None:
+    def _of_texts(self, prefix: str, objects: Mapping[str, Facts]) -> list[SpanMessage] | None:
         """The messages, if all of them are usual ones made of texts, as nearly always; else ``None``."""
         if not all(map(str.isdecimal, objects)):
             return None
@@ -85,7 +85,7 @@ class Histories:
             key, facts = (prefix, number), objects[number]
             made = self._made.get(key)
             if made is None or made[0] != facts:
-                if set(map(type, facts[1::2])) != {str}:
+                if any(type(value) is not str for _, value in facts):
                     return None  # values of other types may be equal and yet differ
                 value = tree_of(facts)
                 message = usual_message(value, "user") if isinstance(value, dict) else None

@@ -109,9 +109,8 @@ def are_blocks(value: Any) -> bool:
 def first(value: dict[str, Any], names: tuple[str, ...]) -> Any:
     """The first of some members that is there and not null."""
     for name in names:
-        found = value.get(name)
-        if found is not None:
-            return found
+        if name in value and value[name] is not None:
+            return value[name]
     return None
 
 

@@ -15,7 +15,7 @@ drops copies, and gives each span its conversation and its agent:
 from __future__ import annotations
 
 import re
-from collections.abc import Container
+from collections.abc import Container, Iterable, Mapping, Set
 from operator import itemgetter
 from typing import Any, Final, Literal
 
@@ -96,8 +96,9 @@ class Span(Struct, eq=False):
     the tool or agent; ``is_named`` says that it does not stem from the span's title alone. ``failed`` is the
     status of the span, ``None`` where the format has none.
 
-    :mod:`~loopaudit.readers.kit.traces.match` sets the ``place`` in the conversation, a model's ``requests``, and the
-    ``key`` of the batch of a model span, and of a tool span that nobody asked for.
+    ``scope`` is the nearest agent or tool call above. ``place`` is that among all spans;
+    :mod:`~loopaudit.readers.kit.traces.match` sets it to that in the conversation, and also a model's ``requests``, and
+    the ``key`` of the batch of a model span, and of a tool span that nobody asked for.
     """
 
     id: str
@@ -125,7 +126,8 @@ class Span(Struct, eq=False):
     error: str = ""
     agent: str = ""
     above: Span | None = None
-    place: int = 0
+    scope: Span | None = None
+    place: int = -1
     requests: list[Request] = field(default_factory=list)
     key: str = ""
 
@@ -139,18 +141,20 @@ class Conversation(Struct):
 
 def conversations(emit: Emitter, recorded: list[Span]) -> list[Conversation]:
     """Put spans in order, link them, and tell which agent and conversation each belongs to."""
-    spans = _ordered(_distinct(emit, recorded))
-    _link(emit, spans)
+    known = _distinct(emit, recorded)
+    spans = _ordered(known.values())
+    _link(emit, spans, known)
     _join_events(spans)
     for span in spans:
         outer = _nearest(span, ("model",)) if span.kind == "model" else None
         if outer is not None:
             # Inside an agent it only wraps the call that really went to the model.
             outer.kind = "agent" if _nearest(outer, ("agent",)) is None else "other"
-    names = _conversation_names(spans)
     found: dict[str, Conversation] = {}
-    for span, name in zip(spans, names, strict=True):
-        found.setdefault(name, Conversation(name)).spans.append(span)
+    for span, name in zip(spans, _conversation_names(spans, _tops(spans)), strict=True):
+        if name not in found:
+            found[name] = Conversation(name)
+        found[name].spans.append(span)
     for conversation in found.values():
         _Agents(conversation.spans).name()
     return list(found.values())
@@ -202,8 +206,8 @@ def _join(event: Span, call: Span) -> None:
         call.end, call.ended = event.end, event.ended
 
 
-def _distinct(emit: Emitter, recorded: list[Span]) -> list[Span]:
-    """Spans without copies: exporters send again what was not confirmed."""
+def _distinct(emit: Emitter, recorded: list[Span]) -> dict[tuple[str, str], Span]:
+    """Spans without copies, by trace and id: exporters send again what was not confirmed."""
     found: dict[tuple[str, str], Span] = {}
     for span in recorded:
         key = (span.trace, span.id)
@@ -211,10 +215,10 @@ def _distinct(emit: Emitter, recorded: list[Span]) -> list[Span]:
             emit.copied("repeated_span", "a span of this id stood before", line=span.line)
         else:
             found[key] = span
-    return list(found.values())
+    return found
 
 
-def _ordered(spans: list[Span]) -> list[Span]:
+def _ordered(spans: Iterable[Span]) -> list[Span]:
     """Spans by their start; one without a start stands where the file has it."""
     last = float("-inf")
     keyed = []
@@ -225,17 +229,18 @@ def _ordered(spans: list[Span]) -> list[Span]:
     return [span for _, span in keyed]
 
 
-def _link(emit: Emitter, spans: list[Span]) -> None:
+def _link(emit: Emitter, spans: list[Span], known: Mapping[tuple[str, str], Span]) -> None:
     """Set the span above each one. A circle of parents is cut open."""
-    known = {(span.trace, span.id): span for span in spans}
+    checked: set[int] = set()
+    left: list[Span] = []
     for span in spans:
         if span.parent is not None:
             span.above = known.get((span.trace, span.parent))
-    checked: set[int] = set()
-    for span in spans:
         if span.above is None or id(span.above) in checked:
             checked.add(id(span))  # most come behind the one above them
-            continue
+        else:
+            left.append(span)
+    for span in left:
         path: set[int] = set()
         step: Span | None = span
         while step is not None and id(step) not in checked:
@@ -270,32 +275,48 @@ def _nearest(span: Span, kinds: Container[Kind]) -> Span | None:
 # -- conversations -------------------------------------------------------------------------
 
 
-def _conversation_names(spans: list[Span]) -> list[str]:
+_SCOPES: Final = ("agent", "tool")
+_NO_IDS: Final[Set[str | None]] = frozenset()
+
+
+def _tops(spans: list[Span]) -> list[Span | None]:
+    """The outermost agent of each span, which may be itself; also sets the scopes."""
+    tops: list[Span | None] = []
+    depths: list[int] = []
+    for place, span in enumerate(spans):
+        above = span.above
+        top, depth = None, 0
+        if above is not None and above.place >= 0 and (depth := depths[above.place] + 1) < MAX_NESTING:
+            # What is known of the span above.
+            top = tops[above.place]
+            span.scope = above if above.kind in _SCOPES else above.scope
+        elif above is not None:
+            steps = _up(span)
+            depth = len(steps)
+            top = next((step for step in reversed(steps) if step.kind == "agent"), None)
+            span.scope = next((step for step in steps if step.kind in _SCOPES), None)
+        span.place = place
+        tops.append(span if top is None and span.kind == "agent" else top)
+        depths.append(depth)
+    return tops
+
+
+def _conversation_names(spans: list[Span], tops: list[Span | None]) -> list[str]:
     """The conversation of each span."""
-    units: list[tuple[str, Span | None]] = []
     ids: dict[tuple[str, int], set[str | None]] = {}
-    for span in spans:
-        top = None
-        step: Span | None = span
-        for _ in range(MAX_NESTING + 1):
-            if step is None:
-                break
-            if step.kind == "agent":
-                top = step
-            step = step.above
-        units.append((span.trace, top))
+    for span, top in zip(spans, tops, strict=True):
         if span.kind == "model":
             ids.setdefault((span.trace, id(top)), set()).add(span.conversation)
     names = []
-    for span, (trace, top) in zip(spans, units, strict=True):
+    for span, top in zip(spans, tops, strict=True):
         own = top.conversation if top is not None else None
         if own is None:
-            known = ids.get((trace, id(top)), set())
+            known = ids.get((span.trace, id(top)), _NO_IDS)
             if len(known) == 1:
-                own = next(iter(known))
+                (own,) = known
             elif top is None and None not in known:
                 own = next((s.conversation for s in (span, *_up(span)) if s.conversation is not None), None)
-        names.append(own if own is not None else trace)
+        names.append(own if own is not None else span.trace)
     return names
 
 
@@ -309,16 +330,15 @@ class _Agents:
         self._spans = spans
         self._unique = Names()
         self._names: dict[int, str] = {}
-        self._scopes = {id(span): _nearest(span, ("agent", "tool")) for span in spans}
-        working = (span for span in spans if span.kind in ("model", "tool"))
-        self._active = {id(scope) for span in working if (scope := self._scopes[id(span)]) is not None}
+        self._own = {id(span) for span in spans}
+        self._active = {id(span.scope) for span in spans if span.kind in ("model", "tool")}
         self._main: list[Span] = []
 
     def name(self) -> None:
         """Set the agent of every span."""
         for span in self._spans:
-            scope = self._scopes[id(span)]
-            span.agent = "" if scope is None else self._of(scope)
+            if span.scope is not None:
+                span.agent = self._of(span.scope)
 
     def _of(self, scope: Span) -> str:
         known = self._names.get(id(scope))
@@ -327,15 +347,19 @@ class _Agents:
         return known
 
     def _new(self, scope: Span) -> str:
-        outer = self._scopes.get(id(scope))
+        outer = self._outer(scope)
         while outer is not None and outer.kind == "agent" and id(outer) not in self._active:
-            outer = self._scopes.get(id(outer))
+            outer = self._outer(outer)
         is_inside = scope.kind == "tool" or outer is not None
         if not is_inside and not self._overlaps(scope):
             if id(scope) in self._active:
                 self._main.append(scope)
             return ""
         return self._unique.unique(scope.name or scope.kind)
+
+    def _outer(self, scope: Span) -> Span | None:
+        """The scope of a scope, if that is of this conversation."""
+        return scope.scope if id(scope) in self._own else None
 
     def _overlaps(self, scope: Span) -> bool:
         """Whether an agent works at the same time as the main one, beside it."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from loopaudit.hindsight.calls import requests
-from loopaudit.hindsight.calls.languages import GO_ON, GO_ON_ALONE, LANGUAGES, counts
+from loopaudit.hindsight.calls.languages import GO_ON, GO_ON_ALONE, LANGUAGES, SIGN, counts, may_hold_sign
 from loopaudit.hindsight.calls.requests import (
     ENDLESS,
     asks_for_patience,
@@ -155,6 +157,15 @@ def test_notices_of_guards_are_known_by_their_beginning() -> None:
         text = spelled.replace("\N{MIDDLE DOT}", "e")
         assert text.startswith(requests._NOTICE_BEGINS), text
         assert is_guard_notice(f" {text} you are stuck") and not is_guard_notice(f"x {text} you are stuck")
+
+
+@given(st.text("x\u00d7 10a", max_size=8))
+def test_what_holds_a_word_for_times_may_hold_the_sign(text: str) -> None:
+    assert may_hold_sign(text) or not SIGN.phrase.may_match(text)
+
+
+def test_few_texts_may_hold_the_sign_for_times() -> None:
+    assert not any(map(may_hold_sign, ("", "x", "fix the next example in section 3", "a x b 5")))
 
 
 def test_a_number_of_times_holds_a_number() -> None:

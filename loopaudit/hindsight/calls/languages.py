@@ -568,7 +568,7 @@ def counts() -> tuple[Count, ...]:
 
     Built when a request is first asked for numbers, as few are.
     """
-    return (*(_count(language) for language in LANGUAGES if language.times), Count(_TIMES_SIGN, ()))
+    return (*(_count(language) for language in LANGUAGES if language.times), SIGN)
 
 
 def _count(language: Language) -> Count:
@@ -593,3 +593,15 @@ _TIMES_SIGN: Final = Phrase(
     r"(?<![a-z\u00c0-\u024f0-9_.])(\d{1,4}) ?[x×](?![\w]| ?(?:codes?|errors?|status|responses?|faster|slower|more"
     r"|larger|smaller|zoom))|(?<!\w)[x×](\d{1,4})\b",
 )
+
+SIGN: Final = Count(_TIMES_SIGN, ())
+
+
+def may_hold_sign(low: str) -> bool:
+    """Whether a text may hold a word of :data:`SIGN`: few hold a digit beside an x, but each is asked for thirty."""
+    before, *behind = low.split("x")
+    for part in behind:
+        if part[:1].isdecimal() or before.rstrip()[-1:].isdecimal():
+            return True
+        before = part
+    return "×" in low

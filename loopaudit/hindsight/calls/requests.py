@@ -16,8 +16,10 @@ from loopaudit.hindsight.calls.languages import (
     NUMBERS,
     OTHER_SENSE,
     PROOF,
+    SIGN,
     Count,
     counts,
+    may_hold_sign,
 )
 
 MAX_REQUEST: Final = 1200
@@ -245,13 +247,16 @@ def runs_asked(request: str) -> int:
     for phrase, works in _endless().possible(read):
         if phrase.search(low) is not None and (works is None or works.search(low) is None):
             return ENDLESS
-    most = max((_times_said(low, count) for count in _counts().possible(read)), default=1)
+    named = _counts().possible(read)
+    if may_hold_sign(low):
+        named.append(SIGN)
+    most = max((_times_said(low, count) for count in named), default=1)
     if most > 1:
         return most
     return MANY if any(phrase.search(low) is not None for phrase in _several().possible(read)) else 1
 
 
-@lru_cache(maxsize=2)  # a request is asked for one thing after another
+@lru_cache(maxsize=1)  # a request is asked for one thing after another
 def _read(request: str) -> tuple[str, set[int]]:
     """What is read of a request, in lower case, and its pieces."""
     low = _ends(request).lower()
@@ -268,7 +273,7 @@ def _endless() -> Index[tuple[Phrase, Phrase | None]]:
 
 @cache
 def _counts() -> Index[Count]:
-    return Index((count.phrase, count) for count in counts())
+    return Index((count.phrase, count) for count in counts() if count is not SIGN)
 
 
 @cache

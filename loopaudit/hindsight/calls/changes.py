@@ -81,7 +81,7 @@ class Changes:
         """How many looks came back with the same result across a tool of unknown kind; -1: one with another."""
         self._path: dict[str, int] = {}
         self._failed: dict[str, int] = {}
-        self._failing: list[tuple[int, int, Any, bool]] = []
+        self._failing: list[tuple[int, Any]] = []
         self._waiting: list[_Unread] = []
         self._owed: list[_Unread] = []
         """Unread calls that no question has needed yet, but that have to be read before they are dropped."""
@@ -169,15 +169,15 @@ class Changes:
         self._any = max(self._any, number)
         self._lasting = max(self._lasting, number)
 
-    def edit_failed(self, call: Call) -> None:
+    def edit_failed(self, number: int, arguments: Any) -> None:
         """An edit failed: nothing changed, but a look at its files is justified."""
         if len(self._failing) >= MAX_UNREAD_EDITS:
             self._read_failing()
-        self._failing.append((call.number, call.form, call.source, call.is_json))
+        self._failing.append((number, arguments))
 
     def _read_failing(self) -> None:
-        for number, form, source, is_json in self._failing:
-            for path in edited_paths(decoded(form, source, is_json=is_json)):
+        for number, arguments in self._failing:
+            for path in edited_paths(arguments):
                 if len(self._failed) >= MAX_PATHS:
                     self._failed.clear()
                 self._failed[base(path)] = number

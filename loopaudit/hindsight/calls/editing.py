@@ -34,7 +34,7 @@ class Editing:
 
     def failed(self, subject: Subject) -> None:
         """An edit failed: a look at its files is justified."""
-        self._changes.edit_failed(subject.call)
+        self._changes.edit_failed(subject.call.number, subject.arguments())
 
     def applied(self, subject: Subject) -> CallClass:
         """A successful call of an edit tool: ``re_edit``, or ``first`` where it made a new state."""

@@ -7,10 +7,10 @@ from typing import Any, Final
 import msgspec
 
 from loopaudit.core import regex
-from loopaudit.core.events import VALUE, Result, decode_text
+from loopaudit.core.events import Result, decode_text
 from loopaudit.core.failure_words import says_failure
 from loopaudit.core.regex import Phrase
-from loopaudit.hindsight.calls.changes import Changes, decoded
+from loopaudit.hindsight.calls.changes import Changes
 from loopaudit.hindsight.calls.failures import (
     CURELESS,
     Failure,
@@ -53,8 +53,7 @@ def error_text(result: Result) -> str:
 class Failed(msgspec.Struct):
     """One failure. Its text is looked into only when there is another to compare it with.
 
-    ``text`` is the error text, or the JSON bytes of it; ``form``, ``source`` and ``is_json``
-    are the arguments as in :class:`~loopaudit.core.events.Call`.
+    ``text`` is the error text, or the JSON bytes of it.
     """
 
     number: int
@@ -62,9 +61,7 @@ class Failed(msgspec.Struct):
     tool: str
     denied: bool
     text: str | bytes
-    form: int
-    source: Any
-    is_json: bool
+    arguments: Any
     known: Failure | None = None
     loosely: str | None = None
     gist: Gist | None = None
@@ -76,18 +73,16 @@ class Failed(msgspec.Struct):
         loosely = self.loosely
         if loosely is None:
             self.text = excerpt(decode_text(self.text) if isinstance(self.text, bytes) else self.text)
-            self.source = decoded(self.form, self.source, is_json=self.is_json)
-            self.form = VALUE
-            self.gist = gist_of(self.text, self.source)
-            self.loosely = loosely = loose(self.gist, self.source)
+            self.gist = gist_of(self.text, self.arguments)
+            self.loosely = loosely = loose(self.gist, self.arguments)
         return loosely
 
     def failure(self) -> Failure:
         """What identifies it."""
         if self.known is None:
             self.loose()
-            self.known = failure_of(str(self.text), self.source, self.gist, tool=self.tool, denied=self.denied)
-            self.text, self.source, self.gist = "", None, None
+            self.known = failure_of(str(self.text), self.arguments, self.gist, tool=self.tool, denied=self.denied)
+            self.text, self.arguments, self.gist = "", None, None
         return self.known
 
 
@@ -185,8 +180,7 @@ class Failing:
             text = result.error_source
         if len(text) > MAX_UNREAD:
             text = (ends_of(text) if isinstance(text, bytes) else None) or excerpt(error_text(result))
-        denied = result.status == "denied"
-        current = Failed(call.number, batch, call.name, denied, text, call.form, call.source, call.is_json)
+        current = Failed(call.number, batch, call.name, result.status == "denied", text, subject.arguments())
         if before is None or before.batch != batch:
             if len(self._by_scope) >= MAX_FAILING:
                 self._by_scope.clear()
@@ -231,7 +225,7 @@ class Erring:
         """How many further calls, of different responses, met the error of this one, with no change in between."""
         call = subject.call
         scope = subject.scope()
-        current = Failed(call.number, batch, call.name, False, text, call.form, call.source, call.is_json)
+        current = Failed(call.number, batch, call.name, False, text, subject.arguments())
         words = _DIGITS.sub("0", " ".join(text[: 2 * LOOKED_AT].split(None, 3)[:3]))
         before = self._by_scope.get(scope)
         # What differs in its first words tells something else, or of another target; that spares most comparisons.

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from loopaudit.core.errors import InputError
 from loopaudit.core.events import Batch, Event
 from loopaudit.readers.contract import Reader
-from loopaudit.readers.formats import anthropic_messages, openai_chat, pi
+from loopaudit.readers.formats import anthropic_messages, claude_stream_json, openai_chat, pi
 from loopaudit.readers.formats.claude_code import reader as claude_code
 from loopaudit.readers.formats.codex import reader as codex
 from loopaudit.readers.formats.native import reader as native
@@ -37,6 +37,7 @@ MAX_BYTES = 1 << 20
 
 FAST = {
     "claude-code": (claude_code, "line_decoder"),
+    "claude-stream-json": (claude_stream_json, "line_decoder"),
     "codex": (codex, "line_decoder"),
     "native": (native, "line_decoder"),
     "openai-chat": (chat_reading, "message_decoder"),
@@ -45,7 +46,8 @@ FAST = {
 }
 """Formats with a fast path, and where its decoder is made."""
 
-assert {m.READER.id for m in (anthropic_messages, claude_code, codex, native, openai_chat, pi)} == set(FAST)
+_MODULES = (anthropic_messages, claude_code, claude_stream_json, codex, native, openai_chat, pi)
+assert {m.READER.id for m in _MODULES} == set(FAST)
 
 
 class Refusing:

@@ -28,16 +28,29 @@ records: the models' totals, which grow while a process lives, else ``usage`` of
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Final
+
+import msgspec
+from msgspec import Struct, field
 
 from loopaudit.core.events import Usage
 from loopaudit.core.text import one_line
 from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
-from loopaudit.readers.kit.blocks import content_of, emit_answers, emit_losses, emit_response, usage_from
+from loopaudit.readers.kit.blocks import (
+    Block,
+    Tokens,
+    content_of_blocks,
+    emit_answers,
+    emit_losses,
+    emit_response,
+    usage_of_tokens,
+)
 from loopaudit.readers.kit.claude_words import INTERRUPTED, NOT_TYPED, typed
 from loopaudit.readers.kit.copies import Copies
-from loopaudit.readers.kit.fields import count, has, malformed, mapping, objects, string, unknown_record
+from loopaudit.readers.kit.fields import count, has, malformed, mapping, unknown_record
+from loopaudit.readers.kit.fitting import fitting
 from loopaudit.readers.kit.whole import Growing
 from loopaudit.readers.probe import Probe
 from loopaudit.readers.source import Source
@@ -49,6 +62,47 @@ SILENT: Final = frozenset(
 """Record types that carry no message of the conversation."""
 
 _INIT: Final = ("session_id", "tools", "mcp_servers")
+
+
+class Message(Struct, gc=False):
+    """A message of the Messages API. ``content`` is ``None`` where it is absent or unusable."""
+
+    id: str | None = None
+    model: str | None = None
+    content: str | Block | list[Block] | None = None
+    usage: Tokens | None = None
+
+
+class Details(Struct, gc=False):
+    """What is read of ``compact_metadata``."""
+
+    trigger: str | None = None
+
+
+class Line(Struct, gc=False):
+    """One record: only what a replay reads of it."""
+
+    type: str | None = None
+    message: Message | None = None
+    parent_tool_use_id: str | None = None
+    session_id: str | None = None
+    uuid: str | None = None
+    subtype: str | None = None
+    is_synthetic: bool | None = field(default=None, name="isSynthetic")
+    compact_metadata: Details | None = None
+    usage: Any = None
+    model_usage: Any = field(default=None, name="modelUsage")
+
+
+@cache
+def line_decoder() -> msgspec.json.Decoder[Line]:
+    """A decoder from the bytes of a line to a :class:`Line`."""
+    return msgspec.json.Decoder(Line)
+
+
+def _line_from(value: Any) -> Line:
+    """The general path behind the decoder: fields of a wrong type count as absent."""
+    return fitting(Line, value)
 
 
 def sniff(probe: Probe) -> str | None:
@@ -70,8 +124,9 @@ def read(source: Source, emit: Emitter) -> None:
     """Report everything in file order."""
     emit.knows_success()
     stream = _Stream(emit)
-    for record in objects(source, emit):
-        stream.take(record)
+    for number, line in source.decoded(line_decoder().decode, _line_from):
+        emit.at(number)
+        stream.take(line)
     stream.flush_all()
 
 
@@ -87,62 +142,57 @@ class _Stream:
         self.pending: dict[str, tuple[str, Usage, str | None]] = {}
         """By agent: key, tokens and model of the response that may go on."""
 
-    def take(self, record: dict[str, Any]) -> None:
+    def take(self, line: Line) -> None:
         """One record, by its type."""
-        kind = string(record.get("type"))
-        session = string(record.get("session_id"))
-        if session is not None and kind in ("system", "assistant", "user", "result"):
-            self._session(session, record)
+        kind = line.type or None
+        if line.session_id and kind in ("system", "assistant", "user", "result"):
+            self._session(line.session_id, kind)
         if kind == "assistant" or kind == "user":  # noqa: PLR1714
-            message = record.get("message")
-            if not isinstance(message, dict):
+            message = line.message
+            if message is None:
                 malformed(self.emit, f"a record of type {kind} without its message")
                 return
-            mark = string(record.get("uuid"))
-            if self.copies.seen(mark, None, str(kind)):
+            if self.copies.seen(line.uuid or None, None, kind):
                 self.emit.copied("repeated_record", "this record stood before")
                 return
-            agent = string(record.get("parent_tool_use_id")) or ""
-            self.emit.at(agent=agent)
+            agent = self.emit.agent = line.parent_tool_use_id or ""
             if kind == "assistant":
                 self._assistant(agent, message)
             else:
-                self._user(agent, record, message)
+                self._user(agent, message, is_synthetic=line.is_synthetic is True)
         elif kind == "result":
-            self._result(record)
+            self._result(line)
         elif kind == "system":
-            if record.get("subtype") == "compact_boundary":
-                trigger = string(mapping(record.get("compact_metadata")).get("trigger"))
-                self.emit.boundary("compaction", trigger or "")
+            if line.subtype == "compact_boundary":
+                details = line.compact_metadata
+                self.emit.boundary("compaction", "" if details is None else details.trigger or "")
         elif kind not in SILENT:
             unknown_record(self.emit, kind)
 
-    def _session(self, session: str, record: dict[str, Any]) -> None:
+    def _session(self, session: str, kind: str) -> None:
         if session != self.session:
             self.flush_all()
             self.session = session
             self.ended = False
             self.growing = Growing()
             self.emit.session(session)
-        elif self.ended and record.get("type") != "result":
+        elif self.ended and kind != "result":
             self.ended = False
             self.emit.boundary("resume", "another run of the session")
 
-    def _assistant(self, agent: str, message: dict[str, Any]) -> None:
-        content = content_of(message.get("content"))
-        given = string(message.get("id"))
-        model = string(message.get("model"))
+    def _assistant(self, agent: str, message: Message) -> None:
+        content = content_of_blocks(message.content)
+        model = message.model or None
         if model == "<synthetic>" and not content.calls:
             return
-        if given is None:
-            given = f"line {self.emit.line}"
+        given = message.id or f"line {self.emit.line}"
         pending = self.pending.get(agent)
         if pending is not None and pending[0] != given:
             self._flush(agent)
         reported = emit_response(self.emit, content, key=given)
         if content.calls and not reported:
             return
-        usage = usage_from(message.get("usage")) or Usage()
+        usage = usage_of_tokens(message.usage)
         self.pending[agent] = (given, Usage(usage.input, None, usage.cache_read, usage.cache_write), model)
 
     def _flush(self, agent: str) -> None:
@@ -156,8 +206,8 @@ class _Stream:
         for agent in list(self.pending):
             self._flush(agent)
 
-    def _user(self, agent: str, record: dict[str, Any], message: dict[str, Any]) -> None:
-        content = content_of(message.get("content"))
+    def _user(self, agent: str, message: Message, *, is_synthetic: bool) -> None:
+        content = content_of_blocks(message.content)
         emit_losses(self.emit, content)
         emit_answers(self.emit, content)
         kept = [text for text in map(typed, content.texts) if text]
@@ -165,25 +215,25 @@ class _Stream:
         if first.startswith(INTERRUPTED):
             self._flush(agent)
             self.emit.boundary("interrupt", one_line(first, 80))
-        elif content.answers or record.get("isSynthetic") is True or first.startswith(NOT_TYPED):
+        elif content.answers or is_synthetic or first.startswith(NOT_TYPED):
             return
         elif kept or content.media:
             self._flush(agent)
             self.emit.turn("\n".join(kept), is_own=True)
 
-    def _result(self, record: dict[str, Any]) -> None:
+    def _result(self, line: Line) -> None:
         self.flush_all()
-        models = [mapping(value) for value in mapping(record.get("modelUsage")).values()]
+        models = [mapping(value) for value in mapping(line.model_usage).values()]
         if models:
             totals = [count(model.get("outputTokens")) for model in models]
             known = [total for total in totals if total is not None]
             output = self.growing.grown({"output": sum(known) if known else None}).output
         else:
-            output = count(mapping(record.get("usage")).get("output_tokens"))
+            output = count(mapping(line.usage).get("output_tokens"))
         if output is not None:
             self.emit.usage(Usage(output=output), key="")
         self.ended = True
-        self.emit.boundary("end", string(record.get("subtype")) or "")
+        self.emit.boundary("end", line.subtype or "")
 
 
 READER = Reader(

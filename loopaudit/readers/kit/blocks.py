@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from msgspec import Struct, field
+from msgspec import Raw, Struct, field
 
-from loopaudit.core.events import Call, Status, Usage, content_text
+from loopaudit.core.events import TOKEN_LIMIT, Call, Status, Usage, content_text, decode_value
 from loopaudit.core.text import one_line
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.claude_words import exit_code, refusal
 from loopaudit.readers.kit.fields import count, flag, string
+from loopaudit.readers.kit.fitting import NOTHING
 
 SILENT: Final = frozenset(
     "thinking redacted_thinking reasoning search_result container_upload tool_reference signature".split()
@@ -29,6 +30,37 @@ MEDIA: Final = frozenset({"image", "document", "file"})
 
 _FAILED: Final = "_error"
 """End of the type of the object that a server's failing tool answers with."""
+
+
+_NO_OBJECT: Final = "no object"
+"""The type of what stands for a block that is no object. Known by identity: a recorded type is never this text."""
+
+
+class Block(Struct, gc=False):
+    """One content block of a line, whatever its type; arguments and outputs are slices of the line."""
+
+    type: str | None = None
+    tool_use_id: str | None = None
+    id: str | None = None
+    name: str | None = None
+    input: Raw = NOTHING
+    text: str | None = None
+    content: Raw = NOTHING
+    is_error: bool | None = None
+
+    @classmethod
+    def from_other(cls, value: Any) -> Block:
+        """A block that is no object: text stands for a text block."""
+        return cls(type="text", text=value) if isinstance(value, str) else cls(type=_NO_OBJECT)
+
+
+class Tokens(Struct, gc=False):
+    """The part of the API's ``usage`` that counts tokens."""
+
+    input_tokens: int | None = None
+    cache_creation_input_tokens: int | None = None
+    cache_read_input_tokens: int | None = None
+    output_tokens: int | None = None
 
 
 class Asked(Struct):
@@ -91,6 +123,52 @@ def content_of(value: Any) -> Content:
     return content
 
 
+def content_of_blocks(value: str | Block | list[Block] | None) -> Content:
+    """The same as :func:`content_of` of a typed content; ``None`` where there is none, or none that can be used."""
+    content = Content()
+    if isinstance(value, str):
+        content.texts.append(value)
+        return content
+    if value is None:
+        content.lost.append("a message without content")
+        return content
+    for block in (value,) if isinstance(value, Block) else value:
+        kind = block.type
+        if kind is None or kind is _NO_OBJECT:
+            content.lost.append(f"a content block {'without a type' if kind is None else 'that is no object'}")
+        elif kind == "text":
+            if block.text is not None:
+                content.texts.append(block.text)
+            else:
+                content.lost.append("a text block without its text")
+        elif kind.endswith("tool_use"):
+            arguments = bytes(block.input)
+            if not block.name:
+                content.lost.append("a call without the name of its tool")
+            if not arguments:
+                content.lost.append("a call without its arguments")
+            content.calls.append(Asked(block.name or None, arguments or b"null", block.id or None))
+        elif kind.endswith("tool_result"):
+            content.answers.append(_answer_of_block(block))
+        elif kind in MEDIA:
+            content.media = True
+        elif kind not in SILENT:
+            content.unknown.append(kind)
+    return content
+
+
+def _answer_of_block(block: Block) -> Answer:
+    """The same as :func:`answer_of`. The output stays as recorded where nothing need be known of it."""
+    raw = bytes(block.content) or b"null"
+    output: Any = raw
+    if block.is_error or raw[:1] not in (b'"', b"[") or len(raw) > TOKEN_LIMIT:
+        output = decode_value(raw)
+        if block.is_error or isinstance(output, dict):
+            whole = {"content": output, "tool_use_id": block.tool_use_id, "is_error": block.is_error}
+            return answer_of({**whole, "name": block.name})
+    return Answer(block.tool_use_id or None, output, False, name=block.name or None)
+
+
 def _sort(block: dict[str, Any], content: Content) -> None:
     kind = block.get("type")
     if not isinstance(kind, str):
@@ -145,6 +223,18 @@ def usage_from(value: Any) -> Usage | None:
         count(value.get("cache_creation_input_tokens")),
     )
     return None if usage == Usage() else usage
+
+
+def usage_of_tokens(tokens: Tokens | None) -> Usage:
+    """The same as :func:`usage_from` of typed counts, with nothing in it where nothing is recorded."""
+    if tokens is None:
+        return Usage()
+    return Usage(
+        count(tokens.input_tokens),
+        count(tokens.output_tokens),
+        count(tokens.cache_read_input_tokens),
+        count(tokens.cache_creation_input_tokens),
+    )
 
 
 def emit_losses(emit: Emitter, content: Content) -> None:

@@ -31,6 +31,7 @@ MAX_DEPTH: Final = 127
 KEY_BYTES: Final = 16
 
 _NEGATIVE_ZERO = regex.lazy(rb"-0[,\]}\s]")
+_CONTAINERS: Final = frozenset({dict, list})
 _BEFORE_VALUE: Final = (b"", b":", b",", b"[")
 _I64_MIN: Final = -(2**63)
 _U64_MAX: Final = 2**64 - 1
@@ -60,6 +61,9 @@ def parse(text: str | bytes) -> Any:
         value = orjson.loads(text)
     except (ValueError, RecursionError):
         return NOT_JSON
+    # Of an object whose members are no containers nothing is nested, and without a 0 in it there was no ``-0``.
+    if type(value) is dict and _CONTAINERS.isdisjoint(map(type, value.values())) and 0 not in value.values():
+        return value
     if isinstance(text, str):
         if len(text) <= 2 * MAX_DEPTH and "-0" not in text:
             return value

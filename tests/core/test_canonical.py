@@ -165,6 +165,31 @@ def test_the_value_that_the_key_was_made_of_is_what_the_arguments_say(written: b
         assert parse(written) is NOT_JSON or made_of == call_key("t", keeps.arguments) == key(written.decode())
 
 
+_LEAVES = [
+    "-0",
+    "0",
+    "-0.0",
+    "1",
+    "1e2",
+    "18446744073709551616",
+    "null",
+    "true",
+    "false",
+    '"x"',
+    '": -0,"',
+    "{}",
+    "[-0]",
+]
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(_LEAVES)), max_size=5))
+def test_an_object_is_parsed_alike_whatever_is_seen_of_it_first(members: list[tuple[str, str]]) -> None:
+    written = "{" + ", ".join(f'"{name}": {leaf}' for name, leaf in members) + "}"
+    slowly = canonical._parse_slowly(written.encode())
+    # Text of equal values: so that 0, -0.0 and False differ.
+    assert repr(parse(written)) == repr(parse(written.encode())) == repr(slowly)
+
+
 @given(st.binary(max_size=60))
 def test_parse_never_raises(data: bytes) -> None:
     parse(data)

@@ -45,6 +45,7 @@ def test_a_document_and_lines_give_the_same() -> None:
         ("success", {"output": "fine"}, "ok fine"),
         ("success", {"output": "boom\nExit Code: 2"}, "error exit_code 2 boom\nExit Code: 2"),
         ("success", {"output": "boom\nExit Code: 0"}, "ok 0 boom\nExit Code: 0"),
+        ("success", {"output": "Exit Code: 4\nExit Code: 5x\n a\n Exit Code: 6"}, "error exit_code 4 Exit"),
         ("success", {"output": "it says Exit Code: 2 here"}, "ok it says Exit Code: 2 here"),
         ("error", {"error": "no such tool"}, "error flag no such tool"),
         ("cancelled", {"error": "[Operation Cancelled] Reason: User denied execution."}, "denied flag"),

@@ -179,7 +179,12 @@ def answers_in(text: str, names: list[str]) -> list[Answer | None]:
     results: list[Answer | None] = []
     for place, (name, span) in enumerate(zip(names, found, strict=True)):
         following = next((later[0] for later in found[place + 1 :] if later is not None), len(text))
-        results.append(None if span is None else answer(name, text[span[1] : following]))
+        if span is None:
+            results.append(None)
+            continue
+        # What follows of the environment is mostly longer than the result, and would be copied with it.
+        end = text.find(_ENVIRONMENT, span[1], following)
+        results.append(answer(name, text[span[1] : following if end < 0 else end]))
     return results
 
 

@@ -24,7 +24,8 @@ SHELL: Final = "run_shell_command"
 
 _CANCELLED: Final = regex.lazy(r"\s*\[Operation Cancelled\]", re.IGNORECASE)
 _DENIED: Final = regex.lazy(r"\b(?:denied|did not allow|declined|rejected|refused)\b", re.IGNORECASE)
-_EXIT: Final = regex.lazy(r"(?:^|\n)Exit Code: (-?\d{1,10})(?=\n|$)")
+_EXIT_CODE: Final = "Exit Code: "
+_EXIT: Final = regex.lazy(r"Exit Code: (-?\d{1,10})(?=\n|$)")
 
 
 class Outcome(Struct):
@@ -75,9 +76,16 @@ def inside(emit: Emitter, content: Any, name: str, line: int | None = None) -> I
 
 def exit_code(name: str, output: str) -> int | None:
     """The exit code that the shell tool writes on a line of its own below the output."""
+    if name != SHELL:
+        return None
     end = output[-2000:]
-    found = _EXIT.findall(end) if name == SHELL and "Exit Code: " in end else []
-    return int(found[-1]) if found else None
+    at = len(end)
+    while (at := end.rfind(_EXIT_CODE, 0, at)) >= 0:
+        if not at or end[at - 1] == "\n":
+            match = _EXIT.match(end, at)
+            if match is not None:
+                return int(match[1])
+    return None
 
 
 def refusal(error: str) -> Status | None:

@@ -26,6 +26,7 @@ from loopaudit.readers.kit.chat.message import (
 )
 from loopaudit.readers.kit.chat.messages import TEXT_BLOCKS, Chat, prose
 from loopaudit.readers.kit.chat.rows import Row, end_of, id_of, is_message, model_of, response_of, rows_of, tools_of
+from loopaudit.readers.kit.chat.usual import report_whole
 from loopaudit.readers.source import Source, same_line
 
 MAX_MISSES: Final = 32
@@ -169,9 +170,12 @@ class ChatReading:
         marks = _Marks(messages)
         known = self._known(marks)
         self._before, self._sent, self._apart = marks, sent, len(messages) > sent
-        if not known:
+        model = model_of(row.facts)
+        if known:
+            self.chat.report(messages[known:], model)
+        else:
             self._begin(row)
-        self.chat.report(messages[known:] if known else messages, model_of(row.facts))
+            report_whole(self.chat, messages, model)
         end = end_of(row.facts)
         if end is not None:
             self.emit.at()

@@ -53,6 +53,9 @@ assert {m.READER.id for m in _MODULES} == set(FAST)
 class Refusing:
     """Stands for a fast decoder that can read nothing."""
 
+    def __init__(self, *_: Any) -> None:
+        pass
+
     def decode(self, line: bytes) -> Any:
         raise ValueError("not here")
 
@@ -190,6 +193,22 @@ def test_any_member_may_be_of_any_type(drawn: tuple[tuple[str, Path], int], chan
     if places:
         lines[number] = orjson.dumps(changed(record, chance.choice(places), value))
     assert_both_agree(name, b"\n".join(lines) + b"\n")
+
+
+def test_codex_lines_of_two_generations() -> None:
+    item = {"type": "function_call", "name": "shell", "arguments": "{}"}
+    bare: list[dict[str, Any]] = [{"id": "t", "timestamp": "2025-07-01T00:00:00.000Z"}, {"record_type": "state"}]
+    bare += [{"type": "function_call_output", "call_id": "b", "output": "x"}, {**item, "call_id": "a", "role": 5}]
+    envelopes: list[dict[str, Any]] = [{"timestamp": "t", "type": "session_meta", "payload": {"id": "t"}}]
+    envelopes += [{"timestamp": "t", "type": "response_item", "payload": {**item, "call_id": "b"}, "role": 5}]
+    for records in (envelopes + bare, bare + envelopes, [*envelopes, *bare, *envelopes]):
+        content = b"".join(orjson.dumps(record) + b"\n" for record in records)
+        assert_both_agree("codex", content)
+        events = read_events(readers().get("codex"), content)[0]
+        assert [call.id for event in events if isinstance(event, Batch) for call in event.calls][:2] in (
+            ["b", "a"],
+            ["a", "b"],
+        )
 
 
 def test_a_later_version_is_refused_on_both_paths() -> None:

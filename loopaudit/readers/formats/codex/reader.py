@@ -58,6 +58,7 @@ from loopaudit.core.events import BoundaryKind, decode_value, seconds
 from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.formats.codex.records import (
+    Envelope,
     Item,
     Line,
     declared_tools,
@@ -66,6 +67,7 @@ from loopaudit.readers.formats.codex.records import (
     line_decoder,
     line_from,
     parent_of,
+    whole_line,
 )
 from loopaudit.readers.formats.codex.tokens import Ledger
 from loopaudit.readers.kit.codex_outcome import mcp_success, outcome
@@ -149,7 +151,9 @@ def read(source: Source, emit: Emitter) -> None:
     """Report everything in a rollout, in file order."""
     rollout = Rollout(emit)
     item, event, other_item = rollout.items.get, rollout.events.get, rollout.other_item
-    for number, line in source.decoded(line_decoder().decode, line_from):
+    first = source.glance().dicts[:1]
+    decoder = line_decoder(Envelope if first and "payload" in first[0] else Line)
+    for number, line in source.decoded(decoder.decode, line_from):
         payload, kind = line.payload, line.type
         # As :meth:`Emitter.at` does, without a call of it.
         emit.line, emit.time, emit.agent = number, line.timestamp, ""
@@ -162,8 +166,10 @@ def read(source: Source, emit: Emitter) -> None:
             handle = event(payload.type)
             if handle is not None:
                 handle(payload)
+        elif payload is not None:
+            rollout.other(payload, kind)
         else:
-            rollout.other(line)
+            rollout.bare(line if isinstance(line, Line) else whole_line(source.current))
     rollout.finish()
 
 
@@ -252,7 +258,7 @@ class Rollout:
         self.compacted = False
         self.ledger = Ledger(self.emit)
 
-    def is_copied(self, line: Line) -> bool:
+    def is_copied(self, line: Envelope | Line) -> bool:
         """Whether a line still belongs to the copy of the parent's thread, which was written all at once."""
         at = seconds(line.timestamp)
         if self.copying is not None and at is not None and abs(at - self.copying) <= COPY_GAP:
@@ -265,12 +271,9 @@ class Rollout:
             self.emit.problem("parents_copy", what, line=self.emit.line - self.copied)
         return False
 
-    def other(self, line: Line) -> None:
-        """A line that holds neither a response item nor an event."""
-        payload, kind = line.payload, line.type
-        if payload is None:
-            self._bare(line)
-        elif kind == "turn_context":
+    def other(self, payload: Item, kind: str | None) -> None:
+        """A payload that is neither a response item nor an event."""
+        if kind == "turn_context":
             self.model = payload.model or self.model
         elif kind == "compacted":
             self._compaction(payload)
@@ -293,7 +296,7 @@ class Rollout:
         self.items.clear()
         self.events.clear()
 
-    def _bare(self, line: Line) -> None:
+    def bare(self, line: Line) -> None:
         """A line without a payload: of the oldest generation, or damaged."""
         if line.record_type is not None:
             return

@@ -16,6 +16,7 @@ from msgspec import Raw, Struct
 
 from loopaudit.core.canonical import keep_decoded, unsigned_zero
 from loopaudit.core.events import content_text, decode_value
+from loopaudit.core.json import exact_loads
 from loopaudit.core.tools import declared_schemas
 from loopaudit.readers.kit.fields import identifier
 from loopaudit.readers.kit.fitting import NOTHING, fitting
@@ -64,6 +65,15 @@ class Item(Struct, gc=False):
     source: Raw = NOTHING
 
 
+class Envelope(Struct, gc=False):
+    """One line as all but the oldest rollouts have it. Of any other it holds next to nothing."""
+
+    timestamp: str | float | None = None
+    type: str | None = None
+    payload: Item | None = None
+    record_type: str | None = None
+
+
 class Line(Item, gc=False):
     """One line: an envelope with ``payload``, or a bare item of the oldest rollouts."""
 
@@ -73,9 +83,17 @@ class Line(Item, gc=False):
 
 
 @cache
-def line_decoder() -> msgspec.json.Decoder[Line]:
-    """A decoder from the bytes of a line to a :class:`Line`."""
-    return msgspec.json.Decoder(Line)
+def line_decoder(kind: type[Envelope | Line] = Envelope) -> msgspec.json.Decoder[Envelope | Line]:
+    """A decoder from the bytes of a line to an :class:`Envelope`, in half the time of one to a :class:`Line`."""
+    return msgspec.json.Decoder(kind)
+
+
+def whole_line(data: bytes) -> Line:
+    """The :class:`Line` that bytes are, which were decoded to an :class:`Envelope` already."""
+    try:
+        return msgspec.json.decode(data, type=Line)
+    except (ValueError, RecursionError):
+        return line_from(exact_loads(data))
 
 
 def line_from(value: Any) -> Line:

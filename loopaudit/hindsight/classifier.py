@@ -221,6 +221,21 @@ class Classifier:
         )
 
     @property
+    def counted(self) -> tuple[tuple[int, int], int, int] | None:
+        """Of :attr:`stretch`, at less cost: the ``evidence`` and the first of the ``calls``, ``repeats`` and ``news``.
+
+        The first two tell which stretch it is; 0 where there is none.
+        """
+        stretch = self.tracker.open
+        if self.due == PLAN_REWRITE:
+            rewritten = self.plans.rewritten
+            return (self.plans.origin, rewritten[0]), len(rewritten), 0
+        if stretch is None:
+            return None
+        numbers = stretch.numbers
+        return (stretch.evidence, numbers[0] if numbers else 0), stretch.strong or stretch.weak, stretch.gap
+
+    @property
     def due(self) -> str:
         """What :attr:`stretch` says of a notice, at less cost."""
         stretch = self.tracker.open

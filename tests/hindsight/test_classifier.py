@@ -150,6 +150,22 @@ def test_a_fork_goes_on_by_itself(path: Path) -> None:
     assert fork.stretch == watch.stretch
 
 
+def counted_of(stretch: OpenStretch | None) -> tuple[tuple[int, int], int, int] | None:
+    """What a whole stretch tells of itself, as the classifier counts it."""
+    if stretch is None:
+        return None
+    return (stretch.evidence, stretch.calls[0] if stretch.calls else 0), stretch.repeats, stretch.news
+
+
+@pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda p: p.name)
+def test_a_stretch_is_counted_as_it_says(path: Path) -> None:
+    watch = Classifier()
+    for event in loopaudit.read(path):
+        if not event.agent:
+            watch.observe(event)
+            assert watch.counted == counted_of(watch.stretch)
+
+
 def test_a_stretch_says_what_goes_on() -> None:
     watch = Classifier()
     seen: list[OpenStretch | None] = []
@@ -157,6 +173,7 @@ def test_a_stretch_says_what_goes_on() -> None:
         last: list[Classified] = watch.observe(event)
         assert len(last) == 1
         seen.append(watch.stretch)
+        assert watch.counted == counted_of(watch.stretch)
     assert seen[0] is None
     kinds = [one and one.kind for one in seen]
     assert kinds == [None, "", "", "identical", "identical"]
@@ -179,6 +196,7 @@ def test_a_plan_that_is_rewritten_is_a_stretch_until_there_is_work() -> None:
     for event in ended(run):
         watch.observe(event)
         stretch = watch.stretch
+        assert watch.counted == counted_of(stretch)
         found.append(stretch and (stretch.due, stretch.calls, stretch.evidence))
         fork = watch.fork()
         assert fork.stretch == stretch

@@ -108,9 +108,11 @@ class Steps:
         """What is refused of a response before anything of it runs. Remembers nothing, and reads no result."""
         if self._loop is None:
             return []
-        loop = watch.stretch
-        if loop is None or self._loop != _name(loop) or loop.repeats - self._noticed < self._refuse_after:
+        name, repeats, _ = watch.counted or (None, 0, 0)
+        if self._loop != name or repeats - self._noticed < self._refuse_after:
             return []
+        loop = watch.stretch
+        assert loop is not None  # else it has no name
         since = loop.evidence or self._loop[1]
         decisions = []
         spent = loop.repeats - self._noticed + self._refused
@@ -147,26 +149,29 @@ class Steps:
 
     def _look(self, batch: Batch, watch: Classifier) -> list[Decision]:
         """What there is to say now that a response has run."""
-        loop = watch.stretch if watch.due else None
-        if loop is None:
+        counted = watch.counted if watch.due else None
+        if counted is None:
             self.turn()
             return []
-        if loop.news or not batch.calls:
+        name, repeats, news = counted
+        if news or not batch.calls:
             return []
+        spent = repeats - self._noticed + self._refused
+        if self._loop == name and spent < self._stop_after:
+            return []
+        loop = watch.stretch
+        assert loop is not None  # it was counted
         position = len(batch.calls) - 1
         if loop.calls:
             position = next((at for at, call in enumerate(batch.calls) if call.number == loop.calls[-1]), -1)
             if position < 0:
                 return []  # what ran was excused: a person asked for it, say
         tool = batch.calls[position].name
-        if self._loop != _name(loop):
-            self._loop = _name(loop)
-            self._noticed = loop.repeats
+        if self._loop != name:
+            self._loop = name
+            self._noticed = repeats
             self._refused = 0
-            return [_decision(Action.WARN, "nothing_new", position, loop.repeats, tool, loop)]
-        spent = loop.repeats - self._noticed + self._refused
-        if spent < self._stop_after:
-            return []
+            return [_decision(Action.WARN, "nothing_new", position, repeats, tool, loop)]
         self.turn()
         return [_decision(Action.STOP, "no_progress", position, spent, tool, loop)]
 
@@ -238,11 +243,6 @@ class ProgressGuard(Guard):
             return self._watch
         self._seen += 1
         return None
-
-
-def _name(loop: OpenStretch) -> tuple[int, int]:
-    """Which stretch it is: the earlier call that its first one repeats, and that first one."""
-    return loop.evidence, loop.calls[0] if loop.calls else 0
 
 
 _WORDS: Final = {Action.WARN: "notice", Action.BLOCK: "block", Action.STOP: "stop"}

@@ -453,6 +453,11 @@ headers = st.sampled_from(
         "Chunk ID: c2d3\nWall time: 1.5 seconds\n",
         "Chunk ID: c2d3\nWall time: 2.25 seconds\n",
         "Chunk ID: x\nWall time: 2.25 seconds\n",
+        "Chunk ID: c2d3\nWall time: 1.5 seconds\nProcess exited with code 0\n",
+        "Chunk ID: c2d3\nWall time: 1.5 seconds\nProcess exited with code 0\nOriginal token count: 12\n",
+        "Chunk ID: 0a1b\nWall time: 1.5 seconds\nProcess exited with code 0\nOriginal token count: 13\n",
+        "Chunk ID: 0a1b\nWall time: 1.5 seconds\nProcess running with session ID 12\nOriginal token count: 13\n",
+        "Chunk ID: 0a1b\nWall time: 1.5 seconds\nOriginal token count: 12\n",
     ]
 )
 
@@ -462,6 +467,21 @@ def test_results_that_differ_in_their_headers(one: str, other: str, text: str, c
     one, other = one + text, other + (text if same else changed)
     assume(one != other and not (is_nothing(one) and is_nothing(other)))
     assert differences(orjson.dumps(one), orjson.dumps(other)) == same_but_for_noise(one, other)
+
+
+noisy = st.lists(
+    st.sampled_from(["ran", " ", "1.5s", "2 ms", "pid 12", "<duration>", "<", "10:20:30", "a-1", "step 3", "<pid>"]),
+    max_size=4,
+).map("".join)
+
+
+@given(noisy, noisy)
+def test_lines_of_which_one_has_no_noise(line: str, counterpart: str) -> None:
+    assume(line != counterpart)
+    names: set[str] = set()
+    (plain, found), (other, others) = noise._removed_by_search(line), noise._removed_by_search(counterpart)
+    assert noise.alike_lines(line, counterpart, names) is (plain == other)
+    assert plain != other or names == found | others
 
 
 pieces = st.lists(
@@ -528,6 +548,17 @@ def test_the_lines_of_a_patch(text: str, sign: str) -> None:
 def test_edits_that_plainly_succeeded_are_no_refusals(text: str) -> None:
     assert wordings.plainly_accepts(orjson.dumps(text))
     assert not wordings.rejects(text)
+
+
+@given(texts | st.sampled_from(["error: no match", "\u017f failed", "0 blocks \ud800"]))
+def test_blocks_of_edits_that_plainly_succeeded(text: str) -> None:
+    source = json.dumps([{"type": "text", "text": f"Successfully {text}"}], separators=(",", ":")).encode()
+    if wordings.plainly_accepts(source):
+        assert not wordings.rejects(head_of(source))
+    else:
+        assert b"\\" in source  # as it is written, or as an escape
+    assert not wordings.plainly_accepts(source.replace(b"}]", b'},{"type":"text","text":"failed"}]'))
+    assert not wordings.plainly_accepts(source.replace(b"}]", b',"text":"failed"}]'))
 
 
 @pytest.mark.parametrize("text", ["The file a.py has not been updated", "The file a b has been read before", "Updated"])

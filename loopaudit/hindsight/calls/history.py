@@ -1002,7 +1002,9 @@ class History:
         failed = self.failed
         if not first and only_echoes(command):
             self.constant = self._echo_in_a_row(number)[1]
-        effect = subject.effect() if names_wait(command) and may_wait(command) else None
+        # Only what waits and looks is asked for; scripts that hold such words are long to read, and most surely change.
+        looks = names_wait(command) and may_wait(command) and not surely_changes(command)
+        effect = subject.effect() if looks else None
         if effect is not None and effect.waits and not effect.only_waits and effect.effect is EFFECT_LOOKS:
             ended = watched.end_of(command)
             if ended > 0 and not self.changes.since(ended, None):

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Final
+from typing import Final, Literal
 
 import orjson
 
@@ -417,19 +417,27 @@ def same_but_for_noise(one: str, other: str) -> tuple[str, ...] | None:
     return tuple(sorted(names))
 
 
-_HEADER: Final = regex.lazy(rb'"(Chunk ID: [0-9a-f]{4,32})\\n(Wall time: \d{1,6}\.\d{1,12} seconds)\\n')
-"""These two lines as JSON bytes, where results begin with them."""
+_HEADER: Final = regex.lazy(
+    rb'"(Chunk ID: [0-9a-f]{4,32})\\n(Wall time: \d{1,6}\.\d{1,12} seconds)\\n'
+    rb"(?:(Process [^\\\"]{1,64})\\n)?(?:(Original token count: \d{1,9})\\n)?"
+)
+"""These lines as JSON bytes, where results begin with them."""
 
 
-def same_behind_header(one: bytes, other: bytes) -> tuple[str, ...] | None:
-    """The names of the noise in which the headers of two results differ, if nothing else does, or ``None``.
+def same_behind_header(one: bytes, other: bytes) -> tuple[str, ...] | Literal[False] | None:
+    """The names of the noise in which the headers of two results differ, if nothing else does.
 
-    Most polls of one agent with many users are alike in that way, and need not be decoded.
+    ``False`` where they count other tokens, which is no noise; ``None`` where more has to be looked at. Most polls and
+    commands of one agent with many users are told apart in that way, and need not be decoded.
     """
     if not (one.startswith(b'"Chunk ID: ') and other.startswith(b'"Chunk ID: ')):
         return None
     head, counterpart = _HEADER.match(one), _HEADER.match(other)
-    if head is None or counterpart is None or one[head.end() :] != other[counterpart.end() :]:
+    if head is None or counterpart is None or head[3] != counterpart[3]:
+        return None
+    if head[4] != counterpart[4]:
+        return None if head[4] is None or counterpart[4] is None else False
+    if one[head.end() :] != other[counterpart.end() :]:
         return None
     names = [name for group, name in ((2, "duration"), (1, "request id")) if head[group] != counterpart[group]]
     return tuple(names)
@@ -438,7 +446,13 @@ def same_behind_header(one: bytes, other: bytes) -> tuple[str, ...] | None:
 def alike_lines(line: str, counterpart: str, names: set[str]) -> bool:
     """Whether two different lines differ in noise only, whose names are added to ``names``."""
     a, b = _differing_part(line, counterpart)
-    return len(a) <= MAX_SPAN and len(b) <= MAX_SPAN and remove(a, names) == remove(b, names)
+    if len(a) > MAX_SPAN or len(b) > MAX_SPAN:
+        return False
+    plain, found = _removed(a)
+    if not found and "<" not in a:
+        return False  # the other one differs as it is, and with noise removed it has a sign that this one has not
+    names |= found
+    return plain == remove(b, names)
 
 
 def _line_feeds(text: str) -> int:

@@ -151,7 +151,7 @@ def head_of(source: str | bytes) -> str:
     if isinstance(source, str):
         return source[:1000]
     if len(source) <= 1000:
-        return decode_text(source)
+        return text_of(source) or ""  # of one result several questions are asked
     end = source.rfind(b" ", 1, 1000)  # a blank is part of no escape and of no other character
     if source[:1] == b'"' and end > 0:
         return decode_text(source[:end] + b'"')
@@ -281,7 +281,7 @@ def differences(before: Held, held: Held) -> tuple[str, ...] | None:
     if isinstance(before, bytes) and isinstance(held, bytes):
         names = same_behind_header(before, held)
         if names is not None:
-            return names
+            return names or None
         if (len(before) > MAX_READ and begins_otherwise(before, held)) or _other_lines(before, held):
             return None
     known = text_of(before)

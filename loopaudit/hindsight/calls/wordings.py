@@ -53,8 +53,9 @@ _ACCEPTS: Final = regex.lazy(
 _PLAINLY_ACCEPTS: Final = regex.lazy(
     rb'"(?:The file [!#-\[\]-~]{1,200} has been (?:updated|created|edited)\b|(?:File created|Updated) successfully\b'
     rb"|Success\. Updated\b)"
+    rb'|\[\{"type":"text","text":"Successfully [^"\\]*+"\}\]\Z'
 )
-"""How the results of most edits begin as JSON bytes: :func:`_accepts` what they are decoded to."""
+"""How the results of most edits begin as JSON bytes, or are as a whole: :func:`_accepts` what they are decoded to."""
 
 _REFUSALS: Final = frozenset(
     """

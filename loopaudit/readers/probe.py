@@ -7,6 +7,7 @@ from json import JSONDecoder
 from typing import Any, Final, Literal, TypeVar
 
 from loopaudit.core.json import tolerant_loads
+from loopaudit.readers.outline import outline
 from loopaudit.readers.partial_json import complete_prefix
 
 PREFIX_BYTES: Final = 1 << 18
@@ -30,21 +31,36 @@ class Probe:
     """What can be known of a transcript by a look at its first lines, or at its document.
 
     ``shape`` is how it is laid out. ``records`` are the first decoded lines (for a
-    document: nothing). ``document`` is the root value; of a large one, as of large records, lists may be
-    shorter than in the file (:mod:`~loopaudit.readers.outline`), of a damaged one members may be missing. ``names`` are
-    the member names of a zip archive or the entries of a directory.
+    document: nothing). ``root`` is the root value of a document, of which only members shall be looked at: it may be
+    large. Of a damaged one members may be missing. ``names`` are the member names of a zip archive or the entries of a
+    directory.
     """
 
-    __slots__ = ("_found", "document", "names", "path", "records", "shape", "text")
+    __slots__ = ("_document", "_found", "names", "path", "records", "root", "shape", "text")
 
     def __init__(self, shape: Shape, path: str = "") -> None:
         self.shape = shape
         self.path = path
         self.records: list[Any] = []
-        self.document: Any = None
+        self.root: Any = None
+        self._document: Any = None
         self.names: list[str] = []
         self.text = ""
         self._found: dict[Callable[[Probe], Any], Any] = {}
+
+    @property
+    def document(self) -> Any:
+        """The root value; of a large one, as of large records, lists may be shorter than in the file.
+
+        That is :mod:`~loopaudit.readers.outline`, made when the first sniffer asks for it.
+        """
+        if self._document is None and self.root is not None:
+            self._document = outline(self.root)
+        return self._document
+
+    @document.setter
+    def document(self, value: Any) -> None:
+        self._document = self.root = value
 
     def once(self, find: Callable[[Probe], T]) -> T:
         """What a function finds in this probe, found once for all sniffers that ask for it. Not to be changed."""
@@ -55,9 +71,9 @@ class Probe:
 
     def members(self) -> set[str] | None:
         """The names of the members of its objects, or of those in its list; ``None`` where it holds anything else."""
-        roots = self.records if self.shape == "records" else [self.document]
+        roots = self.records if self.shape == "records" else [self.root]
         if len(roots) == 1 and isinstance(roots[0], list):
-            roots = roots[0]
+            roots = roots[0] if self.shape == "records" else self.document
         return set().union(*roots) if all(isinstance(root, dict) for root in roots) else None
 
     @property

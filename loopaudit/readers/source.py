@@ -445,7 +445,10 @@ class Source:
                     return probe_of([data], self.name, found, whole=False)
                 return document_probe(data[:PREFIX_BYTES], self.name, whole=False)
             probe = Probe("document", self.name)
-            probe.document = self._document if size <= PREFIX_BYTES else outline(self._document)
+            if size <= PREFIX_BYTES:
+                probe.document = self._document
+            else:
+                probe.root = self._document
             return probe
         probe = document_probe(data[:PREFIX_BYTES], self.name, whole=False)
         if isinstance(probe.document, dict) and self._read_on(MAX_DOCUMENT) <= MAX_DOCUMENT:

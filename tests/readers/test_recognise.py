@@ -90,6 +90,17 @@ def test_what_the_first_records_tell_stands_whatever_follows(tmp_path: Path) -> 
         assert found.id == expected
 
 
+def test_a_large_log_is_known_by_its_members_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "log.json"
+    log = {"samples": ["n" * 300_000], "version": 2, "eval": {"task": "t", "model": "m"}, "status": "success"}
+    path.write_text(json.dumps(log, indent=1))
+    with Source(path) as source, monkeypatch.context() as patch:
+        patch.setattr("loopaudit.readers.probe.outline", None)
+        assert recognise(source).id == "inspect-ai"
+    with Source(path) as source:
+        assert source.probe().document == log
+
+
 def test_only_the_readers_of_folders_claim_one() -> None:
     folders = [p for p in (SAMPLES / "formats").iterdir() if p.is_dir()]
     for folder in folders:

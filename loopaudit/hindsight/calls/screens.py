@@ -12,7 +12,7 @@ MAX_PAGE: Final = 1 << 14
 """Longest page in characters of which noise is left out; longer ones are compared as they are."""
 
 _PICTURE: Final = regex.lazy(r"\[image [^\]\s]{1,64}\]")
-_REFERENCE: Final = regex.lazy(r"\[ref=|\buid=\d|\bref=\"?[a-z]?\d")
+_REFERENCE: Final = regex.Phrase("ref=|uid=", r"\[ref=|\buid=\d|\bref=\"?[a-z]?\d")
 
 
 class Screens:

@@ -26,7 +26,7 @@ from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.formats.inspect_ai.archive import member
 from loopaudit.readers.formats.inspect_ai.sample import InspectSample
-from loopaudit.readers.kit.fields import documents, malformed, mapping, not_a_record, string
+from loopaudit.readers.kit.fields import malformed, mapping, not_a_record, string
 from loopaudit.readers.kit.whole import Names, values
 from loopaudit.readers.probe import Probe
 from loopaudit.readers.source import Source
@@ -44,7 +44,7 @@ def sniff(probe: Probe) -> str | None:
         if any(name in (_FIRST, _LAST) or _is_sample(name) for name in probe.names):
             return "an archive with samples or header.json"
         return None
-    for root in documents(probe)[:1]:
+    for root in [probe.root] if probe.root is not None else probe.records[:1]:
         about = mapping(mapping(root).get("eval"))
         if "version" in mapping(root) and "task" in about and ("model" in about or "run_id" in about):
             return "an object with version, eval and samples"

@@ -163,7 +163,7 @@ class InspectSample:
         # Changed only where something stands in it: most values have no attachment.
         changed = value
         for place, entry in enumerate(value) if isinstance(value, list) else value.items():
-            if isinstance(entry, (str, list, dict)):
+            if isinstance(entry, (list, dict)) or (isinstance(entry, str) and entry.startswith(ATTACHMENT)):
                 whole = self._whole(entry, depth + 1)
                 if whole is not entry:
                     if changed is value:

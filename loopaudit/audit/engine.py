@@ -11,8 +11,7 @@ The module is long because feeding, running and deciding share the state of one 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -69,13 +68,11 @@ class Observer(Protocol):
 class _Lane:
     """One policy at work for one agent."""
 
-    __slots__ = ("calls_only", "guard", "message", "result", "selected", "stopped")
+    __slots__ = ("guard", "result", "selected", "stopped")
 
     def __init__(self, selected: Selected, result: PolicyResult) -> None:
         self.selected = selected
         self.guard: Guard | None = None
-        self.calls_only = False
-        self.message: Callable[[Decision], str] = selected.policy.message
         self.result = result
         self.stopped = False
 
@@ -175,27 +172,28 @@ class Replay:
             observer.events(self._unseen)
         self._unseen.clear()
         for name, events in self._block.items():
-            agent = self._agents.pop(name, None) or self._meet()
+            agent = self._agents.pop(name, None) or _Agent()
             self._agents[name] = agent  # the youngest now
             if len(self._agents) > MAX_AGENTS:
                 self._forget_idle()
             if agent.quiet:
-                if _calls_of([event for event in events if isinstance(event, Batch)]):
-                    self._start(agent, late=True)
-                elif not agent.lanes:
+                agent.quiet = not _calls_of([event for event in events if isinstance(event, Batch)])
+                self._start(agent)
+                if not agent.lanes:
                     agent.turns += sum([isinstance(event, Turn) for event in events])
                     continue
             stretches = stretches_of(events, agent.turns)
             agent.turns = stretches[-1][4]
             calling: Sequence[Stretch] = ()
             for lane in agent.lanes.values():
-                if lane.guard is None:
+                guard = lane.guard
+                if guard is None:
                     continue
-                if not lane.calls_only:
-                    self._run(lane, lane.guard, stretches)
+                if not guard.calls_only:
+                    self._run(lane, guard, stretches)
                 else:
                     calling = calling or with_calls(stretches)
-                    self._run(lane, lane.guard, calling)
+                    self._run(lane, guard, calling)
         self._block.clear()
         self._shown.clear()
         for result in self._large:
@@ -221,38 +219,27 @@ class Replay:
         """An agent's guards in the order of selection, each with whether it has ended the turn; ``None`` if put out."""
         met = self._agents.get(agent)
         if met is None:
-            met = self._agents[agent] = self._meet()
+            met = self._agents[agent] = _Agent()
         if met.quiet:
-            self._start(met, late=True)
+            met.quiet = False
+            self._start(met)
         return [(met.lanes[place].guard, met.lanes[place].stopped) for place in range(len(self._selected))]
 
-    def _meet(self) -> _Agent:
-        """An agent that does something for the first time."""
-        agent = _Agent()
-        self._start(agent, late=False)
-        return agent
-
-    def _start(self, agent: _Agent, *, late: bool) -> None:
-        """Start the guards of an agent that acts for the first time, or calls a tool for the first time (``late``).
-
-        One that cannot even start is put out.
-        """
-        lanes, contexts, handovers = agent.lanes, self._contexts, self._handovers
-        agent.quiet = not late
+    def _start(self, agent: _Agent) -> None:
+        """Start the guards of an agent that wait for nothing any longer. One that cannot even start is put out."""
+        lanes, contexts, handovers, quiet = agent.lanes, self._contexts, self._handovers, agent.quiet
         for place, selected in enumerate(self._selected):
             # One that follows hindsight has nothing to say before a loop.
-            if late != (selected.waits or (bool(handovers) and handovers[place] is not None)):
+            if place in lanes or (quiet and (selected.waits or (handovers and handovers[place] is not None))):
                 continue
             result = self._results[place]
             lane = lanes[place] = _Lane(selected, result)
             context = contexts.get(place) or self._described(place, selected)
             if place not in self._limits:
-                lane.guard = guard = selected.policy.start(selected.params, context)
-                lane.calls_only = guard.calls_only
+                lane.guard = selected.policy.start(selected.params, context)
             elif result.status != "crashed":
                 try:
-                    contained = lane.guard = ContainedGuard(selected, context, self._limits[place])
-                    lane.message = partial(contained.message, selected.policy.message)
+                    lane.guard = ContainedGuard(selected, context, self._limits[place])
                 except GuardError as error:
                     result.status = "crashed"
                     result.reasons.append(str(error))
@@ -345,6 +332,7 @@ class Replay:
         position = decision.position
         call = calls[position] if calls else None
         arguments, shown = ("", "") if call is None else self._as_shown(call)
+        guard, message = lane.guard, lane.selected.policy.message
         return Finding(
             policy=lane.selected.label,
             action=decision.action,
@@ -361,7 +349,7 @@ class Replay:
             whole_batch=position < 0,
             line=call.line if call is not None else batch.line,
             arguments=arguments,
-            message=lane.message(decision),
+            message=message(decision) if not isinstance(guard, ContainedGuard) else guard.message(message, decision),
             key=call.key.hex() if call is not None else "",
             details=decision.details,
             skipped=decision.skipped if self._enforced else 0,

@@ -124,15 +124,14 @@ class Registry(Generic[P]):
                 path += f".{self._entry}"
             module = import_module(path)
             plugin = self._checked(getattr(module, self._constant, None), module.__name__)
-            self._loaded[module_name] = self._built_in[module_name] = plugin
+            self._loaded[module_name] = self._built_in[plugin.id] = plugin
         return plugin
 
     def is_built_in(self, plugin: P) -> bool:
         """Whether a plug-in is one of the package's own, and not another of the same id."""
-        name = plugin.id.replace("-", "_")
-        own = self._built_in.get(name)
+        own = self._built_in.get(plugin.id)
         # Asked for each conversation: the folder is looked into only for what was not loaded by its name.
-        if own is None and name in self.module_names():
+        if own is None and (name := plugin.id.replace("-", "_")) in self.module_names():
             own = self.load(name)
         return own is plugin
 

@@ -19,7 +19,7 @@ from loopaudit.core.tools import Kind
 from loopaudit.hindsight.calls.effects import MAX_TOOLS, Natures, nature_of
 from loopaudit.hindsight.calls.history import History
 from loopaudit.hindsight.calls.outputs import Outputs
-from loopaudit.hindsight.calls.requests import asks_to_go_on, is_guard_notice, urges_on
+from loopaudit.hindsight.calls.requests import asks_to_go_on, is_guard_notice, plainly_asks, urges_on
 from loopaudit.hindsight.episodes.plans import Plans
 from loopaudit.hindsight.episodes.questions import Questions
 from loopaudit.hindsight.episodes.tracker import Tracker
@@ -167,9 +167,10 @@ class Classifier:
         """A person's new message, and what it is: a word to go on and a guard's notice ask for nothing new."""
         before, self._message = self._message, turn.text[:MAX_MESSAGE]
         urged = before == self._message and urges_on(before)
-        if urged or asks_to_go_on(turn.text) or self.questions.consented_again(turn.text):
+        plain = plainly_asks(turn.text)
+        if urged or (not plain and asks_to_go_on(turn.text)) or self.questions.consented_again(turn.text):
             return "go_on"  # what was known stays known
-        if is_guard_notice(turn.text):
+        if not plain and is_guard_notice(turn.text):
             self.tracker.guard_spoke()
             return "notice"
         self.tracker.turn()

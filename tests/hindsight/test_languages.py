@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -150,6 +152,9 @@ def test_what_goes_on_alone_does(text: str) -> None:
 def test_urges_of_harnesses_are_known_by_their_beginning() -> None:
     for text in spellings(requests._AUTOMATIC_URGE.pattern.pattern):
         assert text.replace("\N{MIDDLE DOT}", "").strip().startswith(requests._URGE_BEGINS), text
+    for phrase in requests._AUTOMATIC:
+        for text in spellings(phrase.pattern.pattern):
+            assert text.replace("\N{MIDDLE DOT}", "").strip().startswith(requests._SENT_BEGINS), text
 
 
 def test_notices_of_guards_are_known_by_their_beginning() -> None:
@@ -166,6 +171,33 @@ def test_what_holds_a_word_for_times_may_hold_the_sign(text: str) -> None:
 
 def test_few_texts_may_hold_the_sign_for_times() -> None:
     assert not any(map(may_hold_sign, ("", "x", "fix the next example in section 3", "a x b 5")))
+
+
+_BEGUN = sorted({*requests._MARKED, *requests._MARKED_SHORT, *requests._BEGIN_SHORT, *requests._NOTICE_BEGINS, "Hi"})
+_GO_ON = ["continue", "Go on!", "ok", "no stop hook", "Yes, please go ahead.", "[automated message]", "weiter"]
+
+
+@given(
+    st.sampled_from(["", " ", "\n", "\u00a0", "\u0130", "K", "\u212a"]),
+    st.sampled_from([*_BEGUN, *_GO_ON, "system notice", "Warning", "loop detected"]),
+    st.sampled_from(["", " ", ":", ": stuck in a loop", " on", ", continue", " ahead please", "x"]),
+    st.booleans(),
+)
+def test_what_plainly_asks_is_nothing_else(before: str, begun: str, behind: str, upper: bool) -> None:
+    text = before + (begun.upper() if upper else begun) + behind
+    if requests.plainly_asks(text):
+        assert not asks_to_go_on(text) and not is_guard_notice(text)
+
+
+@pytest.mark.parametrize("phrase", [*GO_ON, *requests._AUTOMATIC, requests._AUTOMATIC_URGE, requests._NOTICE])
+def test_nothing_that_goes_on_or_is_a_notice_plainly_asks(phrase: Any) -> None:
+    for spelled in spellings(getattr(phrase.pattern, "pattern", phrase.pattern)):
+        text = spelled.replace("\N{MIDDLE DOT}", "e")
+        assert not (requests.plainly_asks(text) and (asks_to_go_on(text) or is_guard_notice(f"{text} stuck"))), text
+
+
+def test_most_requests_plainly_ask() -> None:
+    assert all(map(requests.plainly_asks, ["I want a flight.", "Hello", "Fix it", "2 of them", "My id is x"]))
 
 
 def test_a_number_of_times_holds_a_number() -> None:

@@ -150,6 +150,11 @@ _URGE_BEGINS: Final = (
 )  # fmt: skip
 """How that begins, behind blanks."""
 
+_SENT_BEGINS: Final = (
+    *_URGE_BEGINS, "please", "stop", "subagent", "pre", "post", "session", "user", "automat", "no tool",
+)  # fmt: skip
+"""How all begins that harnesses send by themselves, behind blanks."""
+
 _BEGINS: Final = frozenset(
     (
         "ade adi all aut ava bit car con dal dev fah for har kee kon mac orc per ple pok por pos pou pre pro rem res "
@@ -177,9 +182,19 @@ _OF_REPEATS: Final = Phrase(
     r"|\bsame (?:tool )?call",
 )
 
+_MARKED: Final = _BEGINS | {begun[:3] for begun in _NOTICE_BEGINS}
+_MARKED_SHORT: Final = tuple(begun for begun in _BEGIN_SHORT if begun[0].isalnum())
+"""How messages begin with a letter that may ask to go on or be a notice: their first three letters, or fewer."""
+
 BEFORE: Final = 32
 BEHIND: Final = 24
 """Characters before and behind a word of counting in which the count is looked for."""
+
+
+def plainly_asks(message: str) -> bool:
+    """Whether the first letters of a message show that it neither asks to go on nor is a notice, as of most."""
+    begins = message[:3].lower()
+    return begins not in _MARKED and begins.isascii() and begins[:1].isalnum() and not begins.startswith(_MARKED_SHORT)
 
 
 def asks_to_go_on(message: str) -> bool:
@@ -195,6 +210,8 @@ def asks_to_go_on(message: str) -> bool:
         for phrase in GO_ON:
             if phrase.fullmatch(words) is not None:
                 return True
+    if not words.startswith(_SENT_BEGINS):
+        return False  # as what people begin with *yes* or *ok*
     for phrase in _AUTOMATIC:
         if phrase.match(head) is not None:
             return True

@@ -44,7 +44,7 @@ def _spaced(text: str, letters: set[str]) -> str:
     return text.translate({ord(letter): f" {letter} " for letter in letters}) if letters else text
 
 
-_BLANKS: Final = {code: " " for code in range(128) if not (chr(code).isalnum() or chr(code) == "_")}
+_BLANKS: Final = bytes(code if chr(code).isalnum() or chr(code) == "_" else 32 for code in range(128)).ljust(256)
 """Puts a blank in the place of every ASCII character that is part of no word."""
 
 
@@ -73,7 +73,7 @@ class Text:
             # English texts hold are dashes, quotes and pictures, which are part of no word.
             others = () if low.isascii() else set(_NOT_ASCII.findall(low))
             if not any(map(_is_letter, others)):
-                found = low.encode("ascii", "replace").decode().translate(_BLANKS).split()
+                found = low.encode("ascii", "replace").translate(_BLANKS).decode().split()
             else:
                 # With blanks around the letters of such scripts; the classes of the other take milliseconds to compile.
                 unspaced = set(filter(_is_unspaced, others))

@@ -18,7 +18,6 @@ code is read from the last line of such an output. What the person aborted is ``
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -45,9 +44,9 @@ SILENT: Final = frozenset(
 SILENT_ROLES: Final = frozenset({"bashExecution", "custom", "hookMessage", "system"})
 SUMMARIES: Final = frozenset({"compactionSummary", "branchSummary"})
 
-_EXIT: Final = regex.lazy(r"\bcommand exited with code (-?\d{1,10})\s*$", re.IGNORECASE)
-_ABORTED: Final = regex.lazy(
-    r"(?:^|\n)\s*(?:operation|command|tool execution|request)(?: was)? aborted\W*$", re.IGNORECASE
+_EXIT: Final = regex.Phrase("command exited", r"\bcommand exited with code (-?\d{1,10})\s*$")
+_ABORTED: Final = regex.Phrase(
+    "aborted", r"(?:^|\n)\s*(?:operation|command|tool execution|request)(?: was)? aborted\W*$"
 )
 
 
@@ -273,9 +272,9 @@ class _Reading:
         code = aborted = None
         if failed:
             tail = (decode_text(content) if isinstance(content, bytes) else content_text(content))[-400:]
-            low = tail.lower()
-            aborted = _ABORTED.search(tail) if "aborted" in low else None
-            code = _EXIT.search(tail) if "command " in low else None
+            low = regex.folded(tail)
+            aborted = _ABORTED.search(low)
+            code = _EXIT.search(low)
         self.emit.result(
             given,
             content,

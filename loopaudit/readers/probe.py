@@ -74,7 +74,7 @@ class Probe:
         roots = self.records if self.shape == "records" else [self.root]
         if len(roots) == 1 and isinstance(roots[0], list):
             roots = roots[0] if self.shape == "records" else self.document
-        return set().union(*roots) if all(isinstance(root, dict) for root in roots) else None
+        return set().union(*roots) if {dict}.issuperset(map(type, roots)) else None
 
     @property
     def dicts(self) -> list[dict[str, Any]]:

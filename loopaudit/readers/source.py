@@ -243,6 +243,8 @@ class Source:
                 raise InputError(f"{self.name}: cannot be read: {reason_of(error)}") from None
         self._opened = file
         head = file.peek(8)[:BEGINNING]
+        if head.startswith(b'{"'):
+            return file  # as most are: lines or a document, in plain UTF-8
         self.is_table = head.startswith(TABLE_MAGICS)
         if head.startswith(GZIP_MAGIC):
             self.compression = "gzip"

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from loopaudit.core.errors import InputError
 from loopaudit.core.json import exact_loads, tolerant_loads
+from loopaudit.readers.expand import encoding_of
 from loopaudit.readers.partial_json import complete_prefix
-from loopaudit.readers.source import Source
+from loopaudit.readers.source import GZIP_MAGIC, TABLE_MAGICS, ZSTD_MAGIC, Source
 
 RECORDS = [{"n": n, "text": "zeile\u2028ä" * 3} for n in range(120)]
 LINES = b"".join(json.dumps(r, ensure_ascii=False).encode() + b"\n" for r in RECORDS)
@@ -227,3 +228,10 @@ def test_a_negative_zero_keeps_its_sign(text: bytes, value: Any) -> None:
 def test_exact_decoding_keeps_large_integers() -> None:
     assert exact_loads(b"[18446744073709551617]") == [18446744073709551617]
     assert exact_loads(b"1" * 5000) == float("inf")
+
+
+@given(st.binary(max_size=62))
+def test_what_begins_as_an_object_need_not_be_looked_at_more_closely(rest: bytes) -> None:
+    head = b'{"' + rest
+    assert not head.startswith((*TABLE_MAGICS, GZIP_MAGIC, ZSTD_MAGIC))
+    assert encoding_of(head) is None

@@ -28,6 +28,14 @@ FREQUENT: Final[Mapping[str, frozenset[str]]] = {
 a small document, and imports them all. With the :attr:`~loopaudit.readers.contract.Reader.members` that each looks for:
 what has none of them need not even be imported."""
 
+MARKED: Final[Mapping[str, frozenset[str]]] = {
+    "claude_stream_json": frozenset({"mcp_servers", "session_id", "tools"}),
+    "cline_session": frozenset({"agent", "messages", "sessionId", "version"}),
+    "cline_ui": frozenset({"say", "text", "ts", "type"}),
+    "gemini_cli": frozenset({"projectHash", "sessionId"}),
+}
+"""Asked before those where an input has all of these members, so that no others are imported for it."""
+
 HEADED: Final = {"pi": frozenset({"cwd", "timestamp", "type"})}
 """Asked with the commonest about the first records, where the first of all has these members."""
 
@@ -61,8 +69,10 @@ def in_order(shape: str = "", members: Set[str] | None = None) -> Iterator[Reade
         return map(_load, FOLDERS)
     if members is None:
         return map(_load, _names())
+    marked = [name for name, members_of in MARKED.items() if members_of <= members]
     out = {name for name, looked_for in FREQUENT.items() if looked_for and looked_for.isdisjoint(members)}
-    return map(_load, filterfalse(out.__contains__, _names()))
+    names = filterfalse(out.__contains__, _names())
+    return map(_load, dict.fromkeys((*marked, *names)) if marked else names)
 
 
 @cache

@@ -13,7 +13,7 @@ import pytest
 from loopaudit.core.json import tolerant_loads
 from loopaudit.readers.probe import HEAD_RECORDS, Probe, is_spread
 from loopaudit.readers.recognise import claim, claim_head, claims, recognise
-from loopaudit.readers.registry import COMMON, FOLDERS, HEADED, readers
+from loopaudit.readers.registry import COMMON, FOLDERS, HEADED, MARKED, in_order, readers
 from loopaudit.readers.source import Source
 from tests.places import SAMPLES
 
@@ -115,6 +115,18 @@ def test_only_the_readers_of_folders_claim_one() -> None:
 def test_few_readers_have_a_quick_look() -> None:
     quick = {name for name in readers().module_names() if readers().load(name).sniff_head is not None}
     assert quick == {*COMMON, *HEADED}
+
+
+def test_readers_of_marked_inputs_are_asked_first() -> None:
+    asked = set()
+    for path in FILES:
+        with Source(path) as source:
+            probe = source.probe()
+        first = next(in_order(probe.shape, probe.members()))
+        if first.sniff_head is None:
+            assert first.sniff(probe) is not None
+            asked.add(first.id.replace("-", "_"))
+    assert asked == set(MARKED)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)

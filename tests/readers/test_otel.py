@@ -70,6 +70,18 @@ def test_without_tool_spans_results_come_from_later_inputs_and_calls_never_do() 
     ]
 
 
+@pytest.mark.parametrize("more", [[], [text("assistant", "Hm.")]], ids=["new", "further back"])
+def test_a_second_tool_span_of_an_id_waits_for_a_result_in_an_input_too(more: list[Any]) -> None:
+    one = asks(("c1", "look", {}))
+    spans = [
+        span("m1", chat([ASK], [one]), 0),
+        span("t1", tool("look", "c1", {}, "grey"), 1),
+        span("t2", tool("look", "c1", {}), 2, endTimeUnixNano=None),
+        span("m2", chat([ASK, one, gives(("c1", "dark")), *more], [text("assistant", "No.")]), 4),
+    ]
+    assert told(*spans) == ["turn Is it raining?", [("look", {}, "ok grey")], [("look", {}, "ok dark")], ["No."]]
+
+
 def test_a_status_error_is_a_flag_and_a_cancelled_call_is_none() -> None:
     failed = {"code": 2, "message": "no network"}
     cancelled = [

@@ -16,8 +16,6 @@ an agent brings along, only what stands behind the last answer is new.
 
 from __future__ import annotations
 
-from collections import Counter
-
 from loopaudit.core.events import Call, content_text
 from loopaudit.core.tools import declared_schemas
 from loopaudit.readers.emit import Emitter
@@ -27,7 +25,7 @@ from loopaudit.readers.kit.fields import malformed, unknown_record
 from loopaudit.readers.kit.pairing import Pairing
 from loopaudit.readers.kit.traces.match import Matching, spellings
 from loopaudit.readers.kit.traces.messages import SpanMessage, tool_output
-from loopaudit.readers.kit.traces.spans import ABSENT, Span, conversations
+from loopaudit.readers.kit.traces.spans import ABSENT, Request, Span, conversations
 
 
 def emit_spans(emit: Emitter, spans: list[Span]) -> None:
@@ -51,12 +49,17 @@ class _Reading:
         self._spans = self._matching.spans
         self._users: dict[str, dict[str, int]] = {}
         """How often each agent was given each user message."""
-        self._asked: dict[str | None, int] | None = None
-        """How many calls have an id; ``None`` until somebody asks."""
+        self._asked: dict[str | None, Request | None] = {}
+        """What asked for the call of an id; ``None`` where several have it."""
+        for span in self._spans:
+            for request in span.requests:
+                self._asked[request.asked.id] = None if request.asked.id in self._asked else request
         self._running: set[int] = set()
         """Numbers of the calls that have a tool span."""
         self._known = {span.call_id for span in self._spans if span.kind == "tool"}
         """Ids of calls."""
+        self._alone = {s.call_id for s in self._spans if s.kind == "tool" and id(s) not in self._matching.by_span}
+        """Ids of tool spans that nobody asked for."""
         self._written: dict[str, Answer] | None = None
         """Results in inputs by the id of their call; ``None`` until somebody asks."""
 
@@ -123,7 +126,9 @@ class _Reading:
             if message.tools:
                 self._emit.tools(declared_schemas(message.tools))
             for answer in content.answers:
-                self._written_answer(answer, is_new=place > last)
+                # A history repeats all results that it ever held.
+                if place > last or self._may_wait(answer.call):
+                    self._written_answer(answer, is_new=place > last)
             if message.speaker != "user" or content.answers:
                 continue
             text = "\n".join(content.texts)
@@ -150,8 +155,6 @@ class _Reading:
         """A result in an input: of an open call that no tool span ran."""
         if answer.call is not None:
             waiting = self._pairing.open(answer.call)
-            if waiting and not is_new and not self._is_asked_once(answer.call):
-                waiting = []  # where ids are used again, it may be the result of an earlier call
         else:
             waiting = [c for c in self._pairing.waiting() if answer.name in (None, c.name)] if is_new else []
         if waiting:
@@ -169,10 +172,13 @@ class _Reading:
             exit_code=answer.exit_code,
         )
 
-    def _is_asked_once(self, id: str) -> bool:
-        if self._asked is None:
-            self._asked = Counter(request.asked.id for span in self._spans for request in span.requests)
-        return self._asked.get(id) == 1
+    def _may_wait(self, id: str | None) -> bool:
+        """Whether a call may wait for a result of this id that stands further back.
+
+        Where ids are used again, that may be the result of an earlier call.
+        """
+        request = None if id is None else self._asked.get(id)
+        return request is not None and (request.call is None or request.call.result is None or id in self._alone)
 
     def _written_for(self, id: str) -> Answer | None:
         """The first result in an input that is of a call."""

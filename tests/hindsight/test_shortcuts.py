@@ -34,9 +34,12 @@ from loopaudit.hindsight.calls import (
     waits,
     wordings,
 )
+from loopaudit.hindsight.calls.alternatives import words_of_search
+from loopaudit.hindsight.calls.answers import Answers, Searches
+from loopaudit.hindsight.calls.changes import Changes
 from loopaudit.hindsight.calls.edits import _lines_of, edit_of, edited_paths, replaced_in
 from loopaudit.hindsight.calls.effects import Natures, acts_in_gui, nature_of, sees_gui, tells_action
-from loopaudit.hindsight.calls.failing import HEADER, Failing, behind_header, may_say_error, maybe_error
+from loopaudit.hindsight.calls.failing import HEADER, Erring, Failing, behind_header, may_say_error, maybe_error
 from loopaudit.hindsight.calls.failures import (
     ends_of,
     excerpt,
@@ -49,7 +52,7 @@ from loopaudit.hindsight.calls.failures import (
 )
 from loopaudit.hindsight.calls.history import History
 from loopaudit.hindsight.calls.noise import begins_otherwise, first_difference, same_but_for_noise
-from loopaudit.hindsight.calls.outputs import differences, digest_of, equal, head_of, is_nothing, text_of
+from loopaudit.hindsight.calls.outputs import Held, differences, digest_of, equal, head_of, is_nothing, text_of
 from loopaudit.hindsight.calls.subject import Subject
 from loopaudit.hindsight.episodes import likeness, replies, verdict
 from loopaudit.hindsight.episodes.plans import is_plan_file
@@ -389,6 +392,23 @@ def test_a_success_ends_the_failures_of_its_own_program_only(failed: list[str], 
         assert not first_again or (before is None) == (scope == over)
 
 
+@given(st.lists(commands, max_size=12), commands, st.sampled_from(["bash", "mcp__x__bash", "read"]))
+def test_another_answer_ends_the_errors_of_its_own_program_only(erred: list[str], success: str, tool: str) -> None:
+    erring, subject = Erring(), Subject(Natures())
+
+    def take(command: str, number: int) -> str:
+        subject.take(Call("", number, tool, VALUE, {"command": command}, call_key(tool, command)))
+        return subject.scope()
+
+    scopes = set()
+    for number, command in enumerate(erred, 1):
+        scopes.add(take(command, number))
+        erring.again(subject, "Error: no", number, Changes())
+    over = take(success, 50)
+    erring.succeeded(subject)
+    assert set(erring._by_scope) == scopes - {over}
+
+
 @pytest.mark.parametrize(
     "arguments", [{"nonce": 1, "content": "x"}, {"content": '"nonce"', "path": "a"}, {"a": {"nonce": 1}}]
 )
@@ -482,6 +502,32 @@ def test_lines_of_which_one_has_no_noise(line: str, counterpart: str) -> None:
     (plain, found), (other, others) = noise._removed_by_search(line), noise._removed_by_search(counterpart)
     assert noise.alike_lines(line, counterpart, names) is (plain == other)
     assert plain != other or names == found | others
+
+
+commands_of_search = st.sampled_from(["rg -n a b", "rg a b", "rg 'a' b | head", "ls c", "ls -l c", "git grep a b"])
+found_by_search = st.sampled_from(
+    [b'"one thing"', b'"another"', "one thing", "another", digest_of("one" * 300), digest_of(b'"' + b"x" * 700 + b'"')]
+)
+
+
+@given(
+    st.lists(st.tuples(commands_of_search, found_by_search, st.integers(0, 1), st.booleans()), max_size=12),
+    st.sampled_from([2, 512]),
+)
+def test_searches_are_read_when_one_is_repeated(done: list[tuple[str, Held, int, bool]], limit: int) -> None:
+    searches, every, batch = Searches(), Answers(), 0
+    with patch.object(answers, "MAX_TOOLS", limit):
+        for number, (command, held, later, forget) in enumerate(done, 1):
+            batch += later
+            name = f"sh\0{words_of_search(command)}"
+            expected = every.again(name, held, number, batch)
+            noted = searches.found("sh", command, held, number, batch)
+            assert noted in ("", name)
+            again = searches.again(noted, held, number, batch) if noted else 0
+            assert again == expected and (not again or searches.first == every.first)
+            if again and forget:
+                searches.forget(name)
+                every.forget(name)
 
 
 pieces = st.lists(

@@ -73,10 +73,13 @@ def _program_of(command: str) -> str:
     return program if program in _PROGRAMS else ""
 
 
+def is_search(command: str) -> bool:
+    """Whether a command begins with a program that searches or lists."""
+    return _program_of(command) != ""
+
+
 def words_of_search(command: str) -> str:
-    """The words of a command that searches or lists, without its options and what cuts its output; else nothing."""
-    if not _program_of(command):
-        return ""
+    """The words of a command that searches or lists, without its options and what cuts its output."""
     parts = command.split("|")
     while len(parts) > 1 and (not (last := parts[-1].split()) or last[0] in _CUTS):
         parts.pop()

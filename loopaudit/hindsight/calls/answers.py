@@ -11,6 +11,7 @@ import msgspec
 
 from loopaudit.core import regex
 from loopaudit.core.regex import Phrase
+from loopaudit.hindsight.calls.alternatives import words_of_search
 from loopaudit.hindsight.calls.choices import words_of
 from loopaudit.hindsight.calls.effects import WORDINGS
 from loopaudit.hindsight.calls.noise import remove_all
@@ -313,3 +314,32 @@ class Answers:
         self.rephrased = asked is not None and last.rephrased(asked) and not _only_yes_or_no(held)
         self.first = last.number
         return last.again
+
+
+class Searches(Answers):
+    """What one agent's searches in a shell have found, by their words.
+
+    Few find what another one has found, and only then do their words matter: until then they are kept unread.
+    """
+
+    __slots__ = ("_found", "_kinds", "_unread")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._found: set[Held] = set()
+        self._kinds: set[bool] = set()
+        """Whether that is recorded as text, or as JSON: what is recorded in both ways is not found by its hash."""
+        self._unread: list[tuple[str, str, Held, int, int]] = []
+
+    def found(self, tool: str, command: str, held: Held, number: int, batch: int) -> str:
+        """Note what a search has found: the name to count it by with :meth:`again`, or nothing where it is new."""
+        self._kinds.add(held[0] if isinstance(held, tuple) else isinstance(held, str))
+        found = self._found
+        if held not in found and len(found) < MAX_TOOLS and len(self._kinds) == 1:
+            found.add(held)
+            self._unread.append((tool, command, held, number, batch))
+            return ""
+        for earlier, spelled, shown, called, index in self._unread:
+            self.again(f"{earlier}\0{words_of_search(spelled)}", shown, called, index)
+        self._unread.clear()
+        return f"{tool}\0{words_of_search(command)}"

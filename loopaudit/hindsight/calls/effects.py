@@ -19,7 +19,7 @@ from loopaudit.core.regex import Caseless, Phrase
 from loopaudit.core.tools import Kind, kind_of_name, plain_name
 from loopaudit.hindsight.calls.ranges import ReadRange, normal_path
 from loopaudit.hindsight.calls.scripts import command_in, is_source
-from loopaudit.hindsight.calls.shell_ranges import may_show_lines, shell_range
+from loopaudit.hindsight.calls.shell_ranges import shell_range
 from loopaudit.hindsight.shell.commands import cached_command_effect, command_effect
 from loopaudit.hindsight.shell.programs import EFFECT_CHANGES, EFFECT_LOOKS, CommandEffect, Effect, words
 
@@ -353,9 +353,7 @@ def command_of(tool: str, arguments: Any) -> str | None:
 
 
 def shown_by(command: str, arguments: Any) -> ReadRange | None:
-    """The lines that a shell call with this command shows, if it shows a range of one file only."""
-    if not may_show_lines(command):
-        return None
+    """The lines that a shell call shows, if it shows a range of one file only; ask of commands that may show lines."""
     asked = shell_range(command)
     if asked is None or asked.path.startswith("/") or not isinstance(arguments, dict):
         return asked

@@ -219,7 +219,15 @@ class Erring:
 
     def succeeded(self, subject: Subject) -> None:
         """A tool (in a shell, a program) gave another answer."""
-        self._by_scope.pop(subject.scope(), None)
+        scopes = self._by_scope
+        if subject.nature.kind == "shell" and len(scopes) <= MAX_WORDS:
+            command = subject.command or ""
+            for scope in scopes:
+                if scope.rpartition("\0")[2].partition(" ")[0] in command:
+                    break
+            else:
+                return  # most commands do not even hold the name of a program that erred
+        scopes.pop(subject.scope(), None)
 
     def again(self, subject: Subject, text: str, batch: int, changes: Changes) -> int:
         """How many further calls, of different responses, met the error of this one, with no change in between."""

@@ -28,10 +28,11 @@ from typing import Any, Final, Literal
 from loopaudit.core import canonical
 from loopaudit.core.events import TOKEN_LIMIT, Call, Result
 from loopaudit.core.failure_words import says_failure
-from loopaudit.hindsight.calls.alternatives import may_search, words_of_search
+from loopaudit.hindsight.calls.alternatives import is_search
 from loopaudit.hindsight.calls.answers import (
     Answers,
     Reports,
+    Searches,
     brief_words,
     is_one_form,
     is_report,
@@ -69,6 +70,7 @@ from loopaudit.hindsight.calls.effects import (
     question_of,
     seeks,
     sees_gui,
+    shown_by,
     shows_stuck,
     tells_action,
     to_whom,
@@ -244,7 +246,7 @@ class History:
         self._answers: Answers | None = None
         self._erring: Erring | None = None
         self._outcomes: Answers | None = None
-        self._searches: Answers | None = None
+        self._searches: Searches | None = None
         """What searches in a shell have found, by their words."""
         self._choices: Answers | None = None
         """What a person chose of the same options."""
@@ -500,7 +502,7 @@ class History:
         if command is not None:
             if command.startswith(PATCH_COMMAND):
                 return None
-            if may_show_lines(command) and (shown := subject.shown()) is not None:
+            if may_show_lines(command) and (shown := shown_by(command, subject.arguments())) is not None:
                 return self._read(shown, entry)
             if only_echoes(command):
                 self._echo(entry)
@@ -508,7 +510,7 @@ class History:
             place = paged_command(command)
             if place and self._page(f"{subject.call.name}\0{place}", entry):
                 return FIRST
-            if may_search(command) and self._spelled_anew(command, entry):
+            if is_search(command) and self._spelled_anew(command, entry):
                 return FIRST
             if "&" in command and ">" in command and len(self._logs) < MAX_LOGS:
                 self._logs += logs_of(command)
@@ -644,15 +646,17 @@ class History:
     def _spelled_anew(self, command: str, entry: KnownCall) -> bool:
         """Whether a search or a listing was made before in another spelling (quotes, options), with the same result."""
         held = entry.held
-        asked = words_of_search(command) if isinstance(held, tuple) or len(held) >= MIN_FOUND else ""
-        if not asked:
-            return False
-        if not isinstance(held, tuple) and len(held) > MAX_MOVE:
-            held = digest_of(held)  # there are many searches
-        name = f"{self.subject.call.name}\0{asked}"
+        if not isinstance(held, tuple):
+            if len(held) < MIN_FOUND:
+                return False
+            if len(held) > MAX_MOVE:
+                held = digest_of(held)  # there are many searches
         searches = self._searches
         if searches is None:
-            searches = self._searches = Answers()
+            searches = self._searches = Searches()
+        name = searches.found(self.subject.call.name, command, held, entry.last, entry.batch)
+        if not name:
+            return False
         self.rephrased = self._repeats(name, held, entry, searches)
         if self.rephrased and (not kind_looks(self.subject) or self.changes.since(self.evidence, None)):
             searches.forget(name)  # it may be the change that is looked for

@@ -31,6 +31,7 @@ from loopaudit.hindsight.calls.effects import (
     takes_output,
 )
 from loopaudit.hindsight.calls.ranges import ReadRange, path_of
+from loopaudit.hindsight.calls.shell_ranges import may_show_lines
 from loopaudit.hindsight.shell.programs import EFFECT_LOOKS, CommandEffect
 
 _TELLS_EDIT: Final = frozenset({"command"})
@@ -238,7 +239,8 @@ class Subject:
 
     def shown(self) -> ReadRange | None:
         """The lines that a shell call shows, if it shows a range of one file and nothing else."""
-        return None if self.command is None else shown_by(self.command, self.arguments())
+        command = self.command
+        return shown_by(command, self.arguments()) if command is not None and may_show_lines(command) else None
 
     def path(self) -> str | None:
         """The file that a reading tool looks at; ``None`` for anything else."""

@@ -22,6 +22,9 @@ _WHOLE = (
 _FIRST = ("error", "[error", "failed ", "unknown tool", "no such tool", "tool ", "invalid ", "missing required")
 """With what one must begin for the next to match; nearly none does."""
 
+_LETTERS = frozenset(begun[0] for begun in (*_WHOLE, *_FIRST))
+"""With what all of these begin, and few results do that are no prose."""
+
 _BEGINS = regex.lazy(
     r"\[?error\]?\b\s*[:!-]|error (?:executing|running|calling|while)\b|failed (?:to|in sandbox)\b"
     r"|(?:unknown|no such) tool\b|tool \S+ (?:not found|does not exist|is not available)"
@@ -48,8 +51,10 @@ def says_failure(output: str | bytes) -> bool:
     low = output[:HEAD].lower()
     begins = low.lstrip()
     return (
-        begins.startswith(_WHOLE)
-        or (begins.startswith(_FIRST) and _BEGINS.match(begins) is not None)
+        (
+            begins[:1] in _LETTERS
+            and (begins.startswith(_WHOLE) or (begins.startswith(_FIRST) and _BEGINS.match(begins) is not None))
+        )
         or (begins[:1] == "{" and begins[1:].lstrip().startswith('"error') and _HOLDS_ERROR.match(begins) is not None)
         or (_SAYS_WHY.may_match(low[:_WHY]) and _SAYS_WHY.pattern.match(low) is not None)
     )

@@ -133,6 +133,8 @@ class Hindsight:
         self._knows_success = knows_success
         self._silent = knows_success is not None
         """Whether nothing so far shows that the recording marks failures."""
+        self._known = False
+        """Whether it is known to mark them by what was read before these events."""
         self._outputs = Outputs()
         self._natures = natures(kinds)
         self._agents: dict[str, _Agent] = {}
@@ -154,6 +156,8 @@ class Hindsight:
                 self._held = [*events]
                 return
             self._held = []
+        if self._silent and self._knows_success is not None:
+            self._known = self._knows_success()  # the same for all of them, which were read before
         for event in events:
             agent = agents.get(event.agent)
             if agent is None:
@@ -256,8 +260,8 @@ class Hindsight:
         """Whether a result, or what is known of its recording, shows that failures can be seen in it."""
         if result.level is not None or result.exit_code is not None or result.status != "ok":
             return True
-        known = self._knows_success is not None and self._knows_success()
-        return known or says_failure(head_of(result.source))
+        source = result.source
+        return self._known or says_failure(source if isinstance(source, str) else head_of(source))
 
     def _turn(self, agent: _Agent, turn: Turn) -> None:
         if agent.lane.numbers:

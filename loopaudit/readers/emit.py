@@ -266,17 +266,18 @@ class Emitter:
         """
         stream = self._agent("")
         totals = self.totals
+        last: Batch | None = None
         for event in events:
-            if stream.current is not None:
-                self._close(stream)
+            if last is not None:
+                self._hand_on(stream, last)
+                last = None
             if isinstance(event, Turn):
                 self._texts.add(("", event.text), True)
                 self._deliver_turn(stream, event)
                 continue
-            stream.current, stream.key = event, event.response_id
-            stream.batches, stream.last_turn = event.index, None
+            last = event
+            stream.batches = event.index
             calls = event.calls
-            stream.sealed = bool(calls)
             if calls:
                 if not totals.calls:
                     self._unheard.clear()
@@ -284,6 +285,10 @@ class Emitter:
                 totals.results += len(calls)
                 for call in calls:
                     self._ids.put(call.id, hash(call.key))
+        if last is not None:
+            # More of it may come.
+            stream.current, stream.key, stream.sealed = last, last.response_id, bool(last.calls)
+            stream.last_turn = None
 
     # -- what a reader reports -------------------------------------------------------------
 

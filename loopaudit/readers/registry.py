@@ -29,10 +29,21 @@ a small document, and imports them all. With the :attr:`~loopaudit.readers.contr
 what has none of them need not even be imported."""
 
 MARKED: Final[Mapping[str, frozenset[str]]] = {
+    "atif": frozenset({"schema_version", "steps"}),
     "claude_stream_json": frozenset({"mcp_servers", "session_id", "tools"}),
     "cline_session": frozenset({"agent", "messages", "sessionId", "version"}),
     "cline_ui": frozenset({"say", "text", "ts", "type"}),
+    "codex_exec": frozenset({"item", "thread_id", "type"}),
+    "copilot_cli": frozenset({"data", "parentId", "type"}),
+    "cursor_stream": frozenset({"apiKeySource", "call_id", "tool_call"}),
     "gemini_cli": frozenset({"projectHash", "sessionId"}),
+    "gemini_stream_json": frozenset({"session_id", "tool_id", "tool_name"}),
+    "google_adk": frozenset({"appName", "events", "userId"}),
+    "langfuse": frozenset({"observations", "trace"}),
+    "openai_agents": frozenset({"generated_items", "model_responses"}),
+    "qwen_code": frozenset({"sessionId", "usageMetadata", "uuid"}),
+    "tau2_bench": frozenset({"simulations", "tasks"}),
+    "vscode_chat": frozenset({"requests", "responderUsername"}),
 }
 """Asked before those where an input has all of these members, so that no others are imported for it."""
 

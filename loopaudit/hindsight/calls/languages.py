@@ -87,7 +87,9 @@ ENGLISH: Final = Language(
             r"\b(?:over and over|again and again|until i (?:say|stop|tell|interrupt))\b",
         ),
         Phrase(
-            "until|till|stop at|stop when|stop once|stop if|stop as soon",  # by 0.1 mm per step, stop at 0.5 N
+            # By 0.1 mm per step, stop at 0.5 N. Rarer words than those for the end: *till* stands in *still*.
+            "per step|a step|each step|every step|per time|a time|each time|every time|per move|a move|each move"
+            "|every move| steps| increments",
             r"(?:\d\S{0,8} ?\w{0,12} (?:per|a|each|every) (?:step|time|move)\b|\d\S{0,8} ?\w{0,12} at a time\b"
             r"|\bin (?:steps|increments) of \d\S{0,8}|\bin \d\S{0,8} ?[\w-]{0,12} (?:steps|increments)\b)"
             r"[^.;!?\n]{0,60}?\b(?:until|till|stop (?:at|when|once|if|as soon))\b",
@@ -435,7 +437,7 @@ DUTCH: Final = Language(
     times_words="keer|maal",
     endless=(
         Phrase("keer op keer", "(?<!\\w)keer op keer"),
-        Phrase(" tot", r"(?<!\w)(?:blijf|herhaal|voer)[^.;!?\n]{0,80}? tot(?:dat)? (?:het|hij|ik|de)"),
+        Phrase("blijf|herhaal|voer", r"(?<!\w)(?:blijf|herhaal|voer)[^.;!?\n]{0,80}? tot(?:dat)? (?:het|hij|ik|de)"),
     ),
     works=Phrase("slaag|slagen|werkt|lukt", "slaag|slagen|werkt|lukt"),
     patient=(Phrase("elke |iedere |om de ", r"(?<!\w)(?:elke|iedere|om de) (?:\d{1,4} )?(?:second|minu|uur)\w{0,4}"),),
@@ -468,7 +470,7 @@ DANISH: Final = Language(
     times_words="gange",
     endless=(
         Phrase("igen og igen", r"(?<!\w)igen og igen"),
-        Phrase(" til| indtil", r"(?<!\w)(?:kør|kjør|gentag|gjenta)[^.;!?\n]{0,80}? (?:til|indtil)"),
+        Phrase("kør|kjør|gentag|gjenta", r"(?<!\w)(?:kør|kjør|gentag|gjenta)[^.;!?\n]{0,80}? (?:til|indtil)"),
     ),
     works=Phrase("virker|bestå|består|går igenom", "virker|bestå|består|går igenom"),
     patient=(Phrase("hver", r"(?<!\w)hvert? (?:\d{1,4}\.? )?(?:sekund|minut|time)"),),
@@ -485,7 +487,9 @@ TURKISH: Final = Language(
         Phrase(" kadar ", r"[^.;!?\n]{1,40}? kadar (?:tekrarla|çalıştır|dene)\w{0,4}"),
     ),
     works=Phrase("geç|düzel|çözül", "geç|düzel|çözül"),
-    patient=(Phrase("her |izle", r"(?<!\w)(?:her (?:\d{1,4} )?(?:saniye|dakika|saat)\w{0,3}|izle\w{0,3})"),),
+    patient=(
+        Phrase("saniye|dakika|saat|izle", r"(?<!\w)(?:her (?:\d{1,4} )?(?:saniye|dakika|saat)\w{0,3}|izle\w{0,3})"),
+    ),
     go_on=_go_on("devam", r"(?:lütfen )?devam(?: et(?:in)?)?"),
 )
 

@@ -183,7 +183,10 @@ def model_of(row: Mapping[str, Any], depth: int = 0) -> str | None:
     if isinstance(model, str):
         return model
     if depth < MAX_NESTING:
-        return next((m for m in (model_of(inner, depth + 1) for inner in _wrapped(row)) if m is not None), None)
+        for inner in _wrapped(row):
+            found = model_of(inner, depth + 1)
+            if found is not None:
+                return found
     return None
 
 
@@ -204,4 +207,8 @@ def id_of(row: Mapping[str, Any]) -> str | None:
 
 def end_of(row: Mapping[str, Any]) -> str | None:
     """Why the run ended, where the row says it."""
-    return next((row[name] for name in _ENDS if isinstance(row.get(name), str) and row[name]), None)
+    for name in _ENDS:
+        end = row.get(name)
+        if isinstance(end, str) and end:
+            return end
+    return None

@@ -45,7 +45,7 @@ MARKED: Final[Mapping[str, frozenset[str]]] = {
     "tau2_bench": frozenset({"simulations", "tasks"}),
     "vscode_chat": frozenset({"requests", "responderUsername"}),
 }
-"""Asked before those where an input has all of these members, so that no others are imported for it."""
+"""Asked after the commonest where an input has all of these members, so that no others are imported for it."""
 
 HEADED: Final = {"pi": frozenset({"cwd", "timestamp", "type"})}
 """Asked with the commonest about the first records, where the first of all has these members."""
@@ -83,7 +83,7 @@ def in_order(shape: str = "", members: Set[str] | None = None) -> Iterator[Reade
     marked = [name for name, members_of in MARKED.items() if members_of <= members]
     out = {name for name, looked_for in FREQUENT.items() if looked_for and looked_for.isdisjoint(members)}
     names = filterfalse(out.__contains__, _names())
-    return map(_load, dict.fromkeys((*marked, *names)) if marked else names)
+    return map(_load, dict.fromkeys((*COMMON, *marked, *names)) if marked else names)
 
 
 @cache

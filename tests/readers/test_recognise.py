@@ -122,8 +122,8 @@ def test_readers_of_marked_inputs_are_asked_first() -> None:
     for path in FILES:
         with Source(path) as source:
             probe = source.probe()
-        first = next(in_order(probe.shape, probe.members()))
-        if first.sniff_head is None:
+        first = next((r for r in in_order(probe.shape, probe.members()) if r.sniff_head is None), None)
+        if first is not None and first.id.replace("-", "_") in MARKED:
             assert first.sniff(probe) is not None
             asked.add(first.id.replace("-", "_"))
     assert asked == set(MARKED)

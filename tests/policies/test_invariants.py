@@ -250,7 +250,7 @@ sparse = st.lists(
 
 
 @pytest.mark.parametrize("name", [name for name in MODULES if "may_act" in vars(policies().load(name).start)])
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     items=st.one_of(sparse, streams),
     cuts=st.sets(st.integers(0, 40), max_size=2),

@@ -1,4 +1,4 @@
-"""The only place that builds events, but for readers that hold a whole conversation (:meth:`Emitter.take`).
+"""The only place that builds events.
 
 A reader tells the :class:`Emitter` what it finds, in file order: a person's message, prose,
 a call, a result, a boundary. The emitter numbers calls, pairs results with them, drops
@@ -27,7 +27,7 @@ The module is long because numbering, pairing, batches and copies share one stat
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
@@ -253,42 +253,6 @@ class Emitter:
     def copied(self, kind: str, message: str, *, line: int | None = None) -> None:
         """Count a record that the reader itself knows to be a copy of an earlier one."""
         self._copy(kind, message, self.line if line is None else line)
-
-    @property
-    def is_fresh(self) -> bool:
-        """Whether :meth:`take` may be used: nothing was reported of the conversation, and nobody is notified how."""
-        return not self._agents and self._tap is None and not self._use_text
-
-    def take(self, events: Sequence[Turn | Batch]) -> None:
-        """Take the first events of a conversation, whose reader made them as the methods below would.
-
-        Each call is numbered and answered, and no message or id stands there twice; all is the main agent's.
-        """
-        stream = self._agent("")
-        totals = self.totals
-        last: Batch | None = None
-        for event in events:
-            if last is not None:
-                self._hand_on(stream, last)
-                last = None
-            if isinstance(event, Turn):
-                self._texts.add(("", event.text), True)
-                self._deliver_turn(stream, event)
-                continue
-            last = event
-            stream.batches = event.index
-            calls = event.calls
-            if calls:
-                if not totals.calls:
-                    self._unheard.clear()
-                totals.calls += len(calls)
-                totals.results += len(calls)
-                for call in calls:
-                    self._ids.put(call.id, hash(call.key))
-        if last is not None:
-            # More of it may come.
-            stream.current, stream.key, stream.sealed = last, last.response_id, bool(last.calls)
-            stream.last_turn = None
 
     # -- what a reader reports -------------------------------------------------------------
 

@@ -9,14 +9,13 @@ from typing import Any
 import msgspec
 import orjson
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loopaudit.core.events import Batch, Event, Usage
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.formats.openai_chat import READER
 from loopaudit.readers.kit.chat import messages as chat_messages
-from loopaudit.readers.kit.chat import usual
 from loopaudit.readers.kit.chat.message import calls_of, message_decoder, message_from, message_of, with_metadata
 from loopaudit.readers.kit.chat.messages import Chat
 from loopaudit.readers.source import Source
@@ -394,69 +393,13 @@ def test_a_message_that_begins_plainly_needs_no_further_look(begun: str, data: s
     text = (
         data.draw(st.sampled_from(("", " ", "\u00a0"))) + "".join(letters) + data.draw(st.sampled_from(("", ". Much")))
     )
-    if chat_messages.PLAIN_BEGINNING.match(text):
+    if chat_messages._PLAIN.match(text):
         assert Chat.is_person(message_of({"role": "user", "content": text}))
 
 
 def test_system_messages_are_no_turns_but_may_tell_of_a_compaction() -> None:
     run = [*RUN[:5], {"role": "system", "content": "[Conversation compacted: 20 messages]"}, *RUN[5:]]
     assert words(read(run)[0]) == [*TOLD[:2], "compaction", *TOLD[2:]]
-
-
-# -- conversations with nothing unusual ----------------------------------------------------
-
-STEPS: list[list[Any]] = [
-    [user("list it")],
-    [user("and that")],
-    [user("[Request interrupted by user]")],
-    [user([{"type": "text", "text": "in blocks"}])],
-    [say("I look.")],
-    [say("")],
-    [say([{"type": "text", "text": "In blocks."}])],
-    [say("Now.", call("ls", '{"p":1}', "c1")), tool("c1", "a")],
-    [say(None, call("ls", '{"p":1}', "c2")), tool("c2", "a")],
-    [say(None, call("ls", '{"p":2}', "c2")), tool("c2", '{"exit_code": 1}')],
-    [say("Both.", call("ls", "{}", "c3"), call("cat", "no json", "c4")), tool("c4", "b"), tool("c3", "a")],
-    [say(None, call("ls", "{}", "c5"), call("ls", "{}", "c5")), tool("c5", "b"), tool("c5", "a")],
-    [say(None, call("ls", "{}", "#2")), tool("#2", "b")],
-    [say(None, call("ls", "{}", "c6"))],
-    [tool("c6", "late")],
-    [tool("c1", "Chunk ID: a\nWall time: 0.1 seconds\nProcess exited with code 2\nOutput:\nx")],
-    [tool("", "of none")],
-    [{"role": "assistant", "tool_calls": [{"id": "c7", "function": {"name": "ls"}}]}],
-    [{"role": "system", "content": "be brief"}],
-    [{"role": "system", "content": "[Conversation compacted: 20 messages]"}],
-    [{"role": "critic", "content": "hm"}],
-    [{**say("At a time."), "timestamp": 5}],
-]
-runs = st.lists(st.sampled_from(STEPS), max_size=9).map(lambda steps: [message for step in steps for message in step])
-usual_runs = st.lists(st.sampled_from([*STEPS[:2], *STEPS[4:11]]), max_size=9).map(
-    lambda steps: [message for step in steps for message in step]
-)
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(st.one_of(runs, usual_runs), min_size=1, max_size=3), st.sampled_from([None, "m"]), st.booleans())
-def test_what_is_read_at_once_is_what_is_read_one_by_one(
-    monkeypatch: pytest.MonkeyPatch, parts: list[list[Any]], model: str | None, go_on: bool
-) -> None:
-    """Of conversations, and of requests that each go on with the one before: what comes later finds the same state."""
-    rows = [[m for part in parts[0 if go_on else end : end + 1] for m in part] for end in range(len(parts))]
-    data = orjson.dumps([{"messages": row, "model": model} for row in rows])
-    at_once = read(data)
-    with monkeypatch.context() as patched:
-        patched.setattr(usual, "MAX_MESSAGES", -1)
-        one_by_one = read(data)
-    assert at_once[0] == one_by_one[0]
-    assert at_once[1].kept == one_by_one[1].kept
-    assert [msgspec.structs.asdict(total) for total in at_once[2]] == [
-        msgspec.structs.asdict(total) for total in one_by_one[2]
-    ]
-
-
-def test_a_conversation_with_nothing_unusual_is_read_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Chat, "report", None)
-    assert words(read(orjson.dumps([RUN]))[0]) == TOLD
 
 
 # -- copies --------------------------------------------------------------------------------

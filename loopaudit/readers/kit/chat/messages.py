@@ -9,15 +9,15 @@ summary that a compaction left in the place of the history.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from loopaudit.core import regex
 from loopaudit.core.canonical import dump
-from loopaudit.core.events import Batch, Call, Status, Turn, content_text
+from loopaudit.core.events import Call, Status, content_text
 from loopaudit.core.regex import Phrase
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.chat.message import Message, Plain, ToolCall, calls_in, decoded, usage_of
@@ -54,7 +54,7 @@ _COMMAND = regex.lazy(
 )
 """A command that a program itself carries out; the model is not asked."""
 
-PLAIN_BEGINNING: Final = regex.lazy(
+_PLAIN: Final = regex.lazy(
     r"[^\s\[<(*/cta]|c(?!ompact)|t(?!h(?:is session|e conversation))|a(?!nother language)", re.IGNORECASE
 )
 """How a message begins that none of these patterns matches, as nearly all do."""
@@ -183,18 +183,6 @@ def outcome_of(message: Message) -> Outcome:
 # -- reporting to the emitter ---------------------------------------------------------------
 
 
-class Usual(NamedTuple):
-    """A conversation with nothing unusual: its events, and what :class:`Chat` remembers of them."""
-
-    events: Sequence[Turn | Batch]
-    asked: dict[str, Call]
-    """The newest call of each id."""
-    newest: list[Call]
-    """Calls of the newest response that has any."""
-    hidden: str | None
-    """The id of its only call, if an earlier call has that too."""
-
-
 class Chat:
     """Reports the messages of a transcript, one conversation after the other.
 
@@ -204,11 +192,11 @@ class Chat:
     """
 
     def __init__(self, emit: Emitter, *, is_log: bool, agent: str = "") -> None:
-        self.emit = emit
+        self._emit = emit
         self._agent = agent
         self._agents: dict[str, Chat] = {}
         """The chats of sub-agents, by name."""
-        self.responses = 0
+        self._responses = 0
         self._newest: list[Call] = []
         """Calls of the newest response that has any."""
         self._open: OpenCalls | None = None
@@ -218,19 +206,6 @@ class Chat:
         self._asked: dict[str, Call] | None = None if is_log else {}
         """The newest call of each id."""
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether messages that are reported now are all that there are so far of a conversation."""
-        return self._asked is not None and self.emit.is_fresh
-
-    def take(self, found: Usual) -> None:
-        """Report a conversation whose events are made already, as if its messages were reported one by one."""
-        self.emit.take(found.events)
-        self.responses += sum([isinstance(event, Batch) for event in found.events])
-        self._asked, self._newest = found.asked, found.newest
-        if found.hidden is not None:
-            self._shared = {found.hidden: OpenCalls(found.newest)}
-
     def begin(self, session: str) -> None:
         """Begin another conversation."""
         self._newest, self._open = [], None
@@ -238,11 +213,11 @@ class Chat:
         self._agents = {}
         if self._asked is not None:
             self._asked = {}
-        self.emit.session(session)
+        self._emit.session(session)
 
     def report(self, messages: Iterable[Plain], model: str | None = None) -> None:
         """Report messages of the emitter's line; ``model`` is the conversation's, for those that have none."""
-        emit, agent = self.emit, self._agent
+        emit, agent = self._emit, self._agent
         for message in messages:
             # As :meth:`Emitter.at` does, without a call of it.
             emit.time = message.timestamp if isinstance(message, Message) else None
@@ -267,18 +242,18 @@ class Chat:
             plain, name = found
             chat = self._agents.get(name)
             if chat is None:
-                chat = self._agents[name] = Chat(self.emit, is_log=self._asked is None, agent=name)
+                chat = self._agents[name] = Chat(self._emit, is_log=self._asked is None, agent=name)
             original = message.original_role if isinstance(message, Message) else None
             chat.report([replace(message, role=original or plain)], model)
         elif role in RESULTS and self._first_open() is not None:
             self._result(message)
         else:
-            unknown_role(self.emit, role)
+            unknown_role(self._emit, role)
 
     def _response(self, message: Plain, model: str | None) -> None:
-        self.responses += 1
-        emit = self.emit
-        key = f"m{self.responses}"
+        self._responses += 1
+        emit = self._emit
+        key = f"m{self._responses}"
         content = message.content
         # Most contents are text, for which a look at the type is enough.
         if type(content) is str:
@@ -317,7 +292,7 @@ class Chat:
             name = self._nameless()
         if type(sent) is Raw:
             sent = function.sent
-        call = self.emit.call(name, sent, id=None if hides else own, key=key, model=model)
+        call = self._emit.call(name, sent, id=None if hides else own, key=key, model=model)
         if call is None:
             return False
         self._newest, self._open = [call], None
@@ -328,7 +303,7 @@ class Chat:
 
     def _nameless(self) -> str:
         """Count a call without a name. Returns what it is called."""
-        self.emit.problem("nameless_call", "a call without the name of its tool")
+        self._emit.problem("nameless_call", "a call without the name of its tool")
         return ""
 
     def _calls(self, listed: list[ToolCall], key: str, model: str | None) -> bool:
@@ -351,7 +326,7 @@ class Chat:
                     hides = hides or known[own].result is not None
             function = entry.function
             name = self._nameless() if function.name is None else function.name
-            call = self.emit.call(name, function.sent, id=None if hides else own, key=key, model=model)
+            call = self._emit.call(name, function.sent, id=None if hides else own, key=key, model=model)
             if call is None:
                 continue
             reported.append(call)
@@ -379,7 +354,7 @@ class Chat:
             failed, status, error, exit_code = outcome.failed, outcome.status, outcome.error, message.exit_code
         if status is None and exit_code is None and failed is None:
             status, exit_code = codex_ending(content)
-        self.emit.result(call, content, failed=failed, status=status, exit_code=exit_code, error=error)
+        self._emit.result(call, content, failed=failed, status=status, exit_code=exit_code, error=error)
 
     def _answered(self, message: Plain) -> str | None:
         """The id of the call that a result answers; ``None`` where it has none and no call waits."""
@@ -406,14 +381,14 @@ class Chat:
     def _person(self, message: Plain) -> None:
         content = message.content
         text = content if type(content) is str else content_text(decoded(content))
-        if PLAIN_BEGINNING.match(text):
-            self.emit.turn(text)  # most are, and need no further look
+        if _PLAIN.match(text):
+            self._emit.turn(text)  # most are, and need no further look
         elif is_compaction(text):
-            self.emit.boundary("compaction")
+            self._emit.boundary("compaction")
         elif _INTERRUPTED.match(text):
-            self.emit.boundary("interrupt")
+            self._emit.boundary("interrupt")
         elif not is_reminder(text) and not is_command(text):
-            self.emit.turn(text)
+            self._emit.turn(text)
 
 
 def _asked_for(entry: ToolCall) -> tuple[str | None, Any]:

@@ -26,7 +26,6 @@ from loopaudit.readers.kit.chat.message import (
 )
 from loopaudit.readers.kit.chat.messages import TEXT_BLOCKS, Chat, prose
 from loopaudit.readers.kit.chat.rows import Row, end_of, id_of, is_message, model_of, response_of, rows_of, tools_of
-from loopaudit.readers.kit.chat.usual import report_whole
 from loopaudit.readers.source import Source, same_line
 
 MAX_MISSES: Final = 32
@@ -170,12 +169,9 @@ class ChatReading:
         marks = _Marks(messages)
         known = self._known(marks)
         self._before, self._sent, self._apart = marks, sent, len(messages) > sent
-        model = model_of(row.facts)
-        if known:
-            self.chat.report(messages[known:], model)
-        else:
+        if not known:
             self._begin(row)
-            report_whole(self.chat, messages, model)
+        self.chat.report(messages[known:] if known else messages, model_of(row.facts))
         end = end_of(row.facts)
         if end is not None:
             self.emit.at()

@@ -12,19 +12,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, count, islice
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from loopaudit.audit.contained import ContainedGuard, GuardError, TimeLimit
-from loopaudit.audit.stretches import Passage, stretches_of
 from loopaudit.core import text
 from loopaudit.core.counts import Totals, missing_calls, missing_needs
-from loopaudit.core.events import TOKEN_LIMIT, Batch, Call, Event, Result, Turn
+from loopaudit.core.events import TOKEN_LIMIT, Batch, Boundary, Call, Event, Result, Turn
 from loopaudit.core.findings import Action, Decision, Finding
 from loopaudit.core.report import PolicyResult
 from loopaudit.core.tools import Kind, Translator, literal, translator
 from loopaudit.policies.contract import Context, Guard, Mode, Selected
-from loopaudit.policies.overview import Overview
 from loopaudit.policies.registry import is_built_in
 
 if TYPE_CHECKING:
@@ -56,11 +54,6 @@ EVENT_BYTES: Final = 512
 """What an event, or a call with its result, takes besides the text of its result, about."""
 
 
-FEW_CALLS: Final = 32
-"""Calls of a conversation up to which guards are asked whether they may act on it as a whole; longer ones mostly have
-something for each."""
-
-
 MAX_AGENTS: Final = 256
 """Agents whose guards are kept; those of one that was idle longest start anew if it comes back."""
 
@@ -88,7 +81,6 @@ class _Agent:
     """The lanes of one agent by their place in the selection, and its ``turns`` so far.
 
     While it is ``quiet`` it has called no tool, and many agents never do: no guard that waits for a call is started.
-    Nor is one that so far had nothing to act on.
     """
 
     __slots__ = ("lanes", "quiet", "turns")
@@ -174,8 +166,8 @@ class Replay:
         if self._held > BLOCK:
             self.flush()
 
-    def flush(self, *, is_last: bool = False) -> None:
-        """Let every observer and guard see what it has not seen yet. ``is_last`` says that nothing follows."""
+    def flush(self) -> None:
+        """Let every observer and guard see what it has not seen yet."""
         for observer in self._observers:
             observer.events(self._unseen)
         self._unseen.clear()
@@ -186,12 +178,22 @@ class Replay:
                 self._forget_idle()
             if agent.quiet:
                 agent.quiet = not _calls_of([event for event in events if isinstance(event, Batch)])
-                if agent.quiet and not agent.lanes and all(map(self._waits, self._selected, count())):
+                self._start(agent)
+                if not agent.lanes:
                     agent.turns += sum([isinstance(event, Turn) for event in events])
                     continue
-            block = Passage(stretches_of(events, agent.turns), is_over=is_last)
-            agent.turns = block.stretches[-1][4]
-            self._hand_on(agent, block)
+            stretches = stretches_of(events, agent.turns)
+            agent.turns = stretches[-1][4]
+            calling: Sequence[Stretch] = ()
+            for lane in agent.lanes.values():
+                guard = lane.guard
+                if guard is None:
+                    continue
+                if not guard.calls_only:
+                    self._run(lane, guard, stretches)
+                else:
+                    calling = calling or with_calls(stretches)
+                    self._run(lane, guard, calling)
         self._block.clear()
         self._shown.clear()
         for result in self._large:
@@ -201,59 +203,6 @@ class Replay:
         self._blocks += 1
         if self._blocks % TRIM_BLOCKS == 0:
             trim()
-
-    def _hand_on(self, agent: _Agent, block: Passage) -> None:
-        """Let each guard of an agent see what it may act on of a block. It is started when there is something."""
-        lanes = agent.lanes
-        whole = block.overview(self._schemas) if block.is_over and block.calls <= FEW_CALLS else None
-        turns: Sequence[Passage] = ()
-        for place, selected in enumerate(self._selected):
-            kind = selected.spared
-            if place not in lanes:
-                if agent.quiet and self._waits(selected, place):
-                    continue
-                if kind is not None and whole is not None and not kind.may_act(selected.params, whole):
-                    self._pass_over(kind, place, selected, whole)
-                    continue
-            if kind is not None and kind.per_turn:
-                turns = turns or block.by_turn()
-                self._hand_on_turns(agent, place, selected, kind, turns)
-            else:
-                self._run(agent, place, selected, (block,))
-
-    def _waits(self, selected: Selected, place: int) -> bool:
-        """Whether guards of a policy need nothing before a call; those that follow hindsight, nothing before a loop."""
-        return selected.waits or (bool(self._handovers) and self._handovers[place] is not None)
-
-    def _hand_on_turns(
-        self, agent: _Agent, place: int, selected: Selected, kind: type[Guard], turns: Sequence[Passage]
-    ) -> None:
-        """Let a guard that begins anew with each turn see those that it may act on."""
-        is_new = place not in agent.lanes
-        seen: list[Passage] = []
-        for turn in turns:
-            # What is left of a turn that began before is no whole one.
-            if not turn.is_over or not (is_new or turn.stretches[0][0] is not None):
-                seen.append(turn)
-            elif turn.calls or not kind.calls_only:
-                overview = turn.overview(self._schemas)
-                if kind.may_act(selected.params, overview):
-                    seen.append(turn)
-                    continue
-                if seen and selected.policy.vocabulary is not None:
-                    self._run(agent, place, selected, seen)  # names are mapped in the order of the recording
-                    seen = []
-                self._pass_over(kind, place, selected, overview)
-        if seen:
-            self._run(agent, place, selected, seen)
-
-    def _pass_over(self, kind: type[Guard], place: int, selected: Selected, overview: Overview) -> None:
-        """Take calls for judged in which a guard has nothing to decide."""
-        self._results[place].judged_calls += len(overview.calls)
-        if selected.policy.vocabulary is not None:
-            tool = (self._contexts.get(place) or self._described(place, selected)).tool
-            if isinstance(tool, Translator):
-                tool.note(kind.named(overview))
 
     def _forget_idle(self) -> None:
         """Forget the guards of sub-agents that were idle longest."""
@@ -271,29 +220,29 @@ class Replay:
         met = self._agents.get(agent)
         if met is None:
             met = self._agents[agent] = _Agent()
-        self._start_all(met)
+        if met.quiet:
+            met.quiet = False
+            self._start(met)
         return [(met.lanes[place].guard, met.lanes[place].stopped) for place in range(len(self._selected))]
 
-    def _start_all(self, agent: _Agent) -> None:
-        """Start the guards that nothing was seen by so far."""
+    def _start(self, agent: _Agent) -> None:
+        """Start the guards of an agent that wait for nothing any longer. One that cannot even start is put out."""
+        lanes, contexts, handovers, quiet = agent.lanes, self._contexts, self._handovers, agent.quiet
         for place, selected in enumerate(self._selected):
-            if place not in agent.lanes:
-                self._start(agent, place, selected)
-
-    def _start(self, agent: _Agent, place: int, selected: Selected) -> _Lane:
-        """Start one guard of an agent. One that cannot even start is put out."""
-        result = self._results[place]
-        lane = agent.lanes[place] = _Lane(selected, result)
-        context = self._contexts.get(place) or self._described(place, selected)
-        if place not in self._limits:
-            lane.guard = selected.policy.start(selected.params, context)
-        elif result.status != "crashed":
-            try:
-                lane.guard = ContainedGuard(selected, context, self._limits[place])
-            except GuardError as error:
-                result.status = "crashed"
-                result.reasons.append(str(error))
-        return lane
+            # One that follows hindsight has nothing to say before a loop.
+            if place in lanes or (quiet and (selected.waits or (handovers and handovers[place] is not None))):
+                continue
+            result = self._results[place]
+            lane = lanes[place] = _Lane(selected, result)
+            context = contexts.get(place) or self._described(place, selected)
+            if place not in self._limits:
+                lane.guard = selected.policy.start(selected.params, context)
+            elif result.status != "crashed":
+                try:
+                    lane.guard = ContainedGuard(selected, context, self._limits[place])
+                except GuardError as error:
+                    result.status = "crashed"
+                    result.reasons.append(str(error))
 
     def _described(self, place: int, selected: Selected) -> Context:
         """The context of a policy, made for its first guard; with it the time of one that is not built in."""
@@ -311,13 +260,8 @@ class Replay:
         self._contexts[place] = context
         return context
 
-    def _run(self, agent: _Agent, place: int, selected: Selected, passages: Sequence[Passage]) -> None:
-        """Run one guard over passages of its agent's events. A guard that crashes is put out."""
-        lane = agent.lanes.get(place) or self._start(agent, place, selected)
-        guard = lane.guard
-        if guard is None:
-            return
-        parts = [passage.calling if guard.calls_only else passage.stretches for passage in passages]
+    def _run(self, lane: _Lane, guard: Guard, stretches: Sequence[Stretch]) -> None:
+        """Run one guard over a block of its agent's events. A guard that crashes is put out."""
         judge = guard.judge
         has_turns = type(guard).turn is not Guard.turn  # a third of the guards go on over a person's message
         judged = avoided = 0
@@ -325,7 +269,7 @@ class Replay:
         later: Iterator[Batch] = iter(())
         line = 0
         try:
-            for turn, boundary, batches, calls, number in chain.from_iterable(parts):
+            for turn, boundary, batches, calls, number in stretches:
                 batch = None
                 if turn is not None:
                     line = turn.line
@@ -433,7 +377,7 @@ class Replay:
 
     def finish(self, totals: Totals) -> list[PolicyResult]:
         """The results, each with what the recording did not let its guard see."""
-        self.flush(is_last=True)
+        self.flush()
         lacks = missing_needs(totals)
         unread = missing_calls(totals)
         for place, context in self._contexts.items():
@@ -484,6 +428,45 @@ def trim() -> None:
     give_back = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if give_back is not None:
         give_back(0)
+
+
+Stretch = tuple[Turn | None, Boundary | None, list[Batch], int, int]
+"""What no turn or boundary interrupts: the turn or boundary before it, its batches, how many calls they have, and the
+agent's turns up to it."""
+
+
+def stretches_of(events: Sequence[Event], number: int) -> list[Stretch]:
+    """Events of one agent, after so many turns, in stretches: distinguished once for all its guards."""
+    found: list[Stretch] = []
+    turn: Turn | None = None
+    boundary: Boundary | None = None
+    batches: list[Batch] = []
+    calls = 0
+    for event in events:
+        if isinstance(event, Batch):
+            batches.append(event)
+            calls += len(event.calls)
+            continue
+        if batches or turn is not None or boundary is not None:
+            found.append((turn, boundary, batches, calls, number))
+            batches, calls = [], 0
+        if isinstance(event, Turn):
+            turn, boundary = event, None
+            number += 1
+        else:
+            turn, boundary = None, event
+    found.append((turn, boundary, batches, calls, number))
+    return found
+
+
+def with_calls(stretches: Sequence[Stretch]) -> list[Stretch]:
+    """Stretches without their replies, and without turns that bring nothing else before the next turn begins."""
+    found: list[Stretch] = []
+    for turn, boundary, batches, calls, number in stretches:
+        if turn is not None and found and not found[-1][2] and found[-1][0] is not None:
+            found.pop()
+        found.append((turn, boundary, [batch for batch in batches if batch.calls], calls, number))
+    return found
 
 
 def _calls_of(batches: Iterable[Batch]) -> int:

@@ -261,15 +261,6 @@ class Translator:
             self.mapped[name] = word
         return word
 
-    def note(self, calls: Mapping[str, Sequence[Call]]) -> None:
-        """Remember how the names of these calls, by name, are mapped, as if each had been asked for."""
-        for name, called in calls.items():
-            if self._answers.get(name) != name:
-                # The last word that differs stays: nearly always that of the last call.
-                for call in reversed(called):
-                    if self(call) != name:
-                        break
-
     def _first(self, name: str, call: Call) -> str:
         """Look a name up of which no answer is kept."""
         given = self._kinds.get(name)

@@ -12,7 +12,7 @@ events in order, and stops feeding it after a stop until the next turn.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, dataclass_transform, get_args
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
         Follower,
         Handover,
     )
-    from loopaudit.policies.overview import Overview
 
 HEADINGS: Final = ("Watches", "Acts", "Resets", "Blind to", "Complaints", "Examples", "Source")
 """Sections that every policy's docstring has, in this order, after its summary."""
@@ -84,24 +83,6 @@ class Guard:
 
     It is started with that call.
     """
-
-    per_turn: ClassVar[bool] = False
-    """Whether a person's message leaves a built-in guard as it was started, and :meth:`may_act` pays for each turn."""
-
-    @staticmethod
-    def may_act(params: Any, seen: Overview) -> bool:
-        """Whether a built-in guard may decide anything over some calls, if it sees them first.
-
-        Over the calls of a turn, or of several that are taken for one, for a guard that is :attr:`per_turn`; over those
-        of a whole conversation for others. Where it may not, it is spared them: false is certain, and true costs only
-        time. A subclass does not inherit it.
-        """
-        return True
-
-    @staticmethod
-    def named(seen: Overview) -> Mapping[str, Sequence[Call]]:
-        """The calls that it is spared, by tool, whose names it would have mapped. It is reported how they are."""
-        return seen.by_tool
 
     def turn(self, turn: Turn) -> None:
         """A person's new message begins. Most guards forget everything here."""
@@ -229,8 +210,7 @@ class Selected(Struct, frozen=True):
     """A policy with its parameters as chosen for a run; ``label`` names it in reports.
 
     ``values`` are the parameters by name, one dictionary for the results of all transcripts. ``waits`` is whether its
-    guards need not see what stands before an agent's first call; ``spared`` is their class, if that knows what it
-    :meth:`~Guard.may_act` on.
+    guards need not see what stands before an agent's first call.
     """
 
     label: str
@@ -238,12 +218,9 @@ class Selected(Struct, frozen=True):
     params: Params
     values: dict[str, Any] = field(default_factory=dict)
     waits: bool = False
-    spared: type[Guard] | None = None
 
     def __post_init__(self) -> None:
         structs.force_setattr(self, "values", self.params.as_dict())
         start = self.policy.start
         waits = getattr(start, "calls_only", False) or getattr(start, "from_first_call", False)
         structs.force_setattr(self, "waits", waits)
-        spared = start if isinstance(start, type) and "may_act" in vars(start) else None
-        structs.force_setattr(self, "spared", spared)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import time
 from collections import deque
@@ -13,14 +12,13 @@ from unittest.mock import patch
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from loopaudit.audit.engine import Replay
 from loopaudit.config.selection import make_params, select
 from loopaudit.core.bounded import Recent
 from loopaudit.core.counts import Totals
-from loopaudit.core.errors import UsageError
 from loopaudit.core.events import (
     SLICE,
     TEXT,
@@ -36,15 +34,7 @@ from loopaudit.core.events import (
 )
 from loopaudit.core.findings import Action, Finding
 from loopaudit.core.report import PolicyResult
-from loopaudit.policies.contract import (
-    Context,
-    Guard,
-    Mode,
-    Params,
-    Policy,
-    Selected,
-    parameters,
-)
+from loopaudit.policies.contract import Context, Guard, Mode, Params, Policy, Selected
 from loopaudit.policies.registry import policies
 from tests.policies.guard_streams import USER, C, call, context_for, events, findings, replayed, streams
 
@@ -214,61 +204,6 @@ def test_a_guard_is_started_when_it_may_have_something_to_say() -> None:
         "IterationCapGuard",
         "MoltisGuard",
     ]
-
-
-def settings_of(policy: Policy) -> st.SearchStrategy[dict[str, Any]]:
-    """Parameters of a policy, where they are numbers mostly the least ones, at which most is decided."""
-    choices: dict[str, st.SearchStrategy[Any]] = {}
-    for parameter in parameters(policy.params).values():
-        some: list[Any] = [parameter.default, parameter.default]
-        if isinstance(parameter.default, bool):
-            some = [False, True]
-        elif isinstance(parameter.default, int) or parameter.default is None:
-            found = re.search(r"ge=(\d+)", repr(parameter.type))
-            least = int(found[1]) if found else 0
-            some += [least, least + 1, least + 2]
-        elif isinstance(parameter.default, str) and "Literal" in repr(parameter.type):
-            some = re.findall(r"'(\w+)'", repr(parameter.type).split("Meta")[0])
-        choices[parameter.name] = st.sampled_from(some)
-    return st.fixed_dictionaries(choices)
-
-
-various = st.builds(
-    C,
-    st.sampled_from(("read", "edit_file", "Bash", "mcp:fs", "wait")),
-    st.sampled_from(("1", "true", "1.0", '"x"', "null", "[true]")).flatmap(
-        lambda value: st.sampled_from((f'{{"a":{value}}}', f'{{"path":{value}}}', value, f"no {value}", f"[{value}]"))
-    ),
-    st.sampled_from(("ok", "ok", "other", None)),
-    st.sampled_from((None, None, None, "boom")),
-)
-sparse = st.lists(
-    st.one_of(various, various, st.lists(various, max_size=3), st.just(USER), st.sampled_from(["so", "so so"])),
-    max_size=25,
-)
-"""Items for :func:`events` that seldom repeat."""
-
-
-@pytest.mark.parametrize("name", [name for name in MODULES if "may_act" in vars(policies().load(name).start)])
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
-@given(
-    items=st.one_of(sparse, streams),
-    cuts=st.sets(st.integers(0, 40), max_size=2),
-    mode=st.sampled_from(["enforced", "shadow"]),
-    data=st.data(),
-)
-def test_who_may_not_act_is_spared_nothing_that_matters(
-    name: str, items: list[Any], cuts: set[int], mode: Mode, data: st.DataObject
-) -> None:
-    policy = policies().load(name)
-    try:
-        params = make_params(policy, data.draw(settings_of(policy)))
-    except UsageError:
-        assume(False)
-    stream = events(items)
-    spared = in_blocks(policy, stream, mode, cuts, params)
-    with patch.object(policy.start, "may_act", lambda params, seen: True):
-        assert spared == in_blocks(policy, stream, mode, cuts, params)
 
 
 # -- spellings -----------------------------------------------------------------------------

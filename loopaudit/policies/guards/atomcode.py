@@ -42,7 +42,7 @@ Source
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Annotated
 
@@ -50,7 +50,6 @@ from loopaudit.core.events import Batch, Call, Turn
 from loopaudit.core.findings import Action, Decision
 from loopaudit.core.tools import Vocabulary
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
-from loopaudit.policies.overview import Overview
 
 
 class AtomcodeParams(Params):
@@ -76,14 +75,6 @@ class AtomcodeGuard(Guard):
     """The window of executed calls. ``_counts`` mirrors it, so that most calls are one look-up."""
 
     calls_only = True
-
-    @staticmethod
-    def may_act(params: AtomcodeParams, seen: Overview) -> bool:
-        return not seen.new_keys
-
-    @staticmethod
-    def named(seen: Overview) -> Mapping[str, Sequence[Call]]:
-        return seen.successes
 
     def __init__(self, params: AtomcodeParams, context: Context) -> None:
         self._soft = params.threshold - 1

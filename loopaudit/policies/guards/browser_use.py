@@ -45,7 +45,6 @@ from loopaudit.core.events import TEXT, Batch, Call
 from loopaudit.core.findings import Action, Decision
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.kit.arguments import py_dump_key, py_dump_value_key, py_value
-from loopaudit.policies.overview import Overview
 
 EXEMPT: Final = frozenset({"wait", "done", "go_back"})
 """Actions that are not counted."""
@@ -67,10 +66,6 @@ class BrowserUseGuard(Guard):
     """The last actions, and how often each is among them."""
 
     calls_only = True
-
-    @staticmethod
-    def may_act(params: BrowserUseParams, seen: Overview) -> bool:
-        return seen.of_one_tool >= params.nudge_at
 
     def __init__(self, params: BrowserUseParams, context: Context) -> None:
         self._params = params

@@ -53,7 +53,6 @@ from loopaudit.core.findings import Action, Decision
 from loopaudit.policies.contract import Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.kit.arguments import js_signature_key
 from loopaudit.policies.kit.cycles import Streak
-from loopaudit.policies.overview import Overview
 
 RULE: Final = "consecutive_identical"
 
@@ -70,11 +69,6 @@ class ClineGuard(Guard):
     """The run of equal calls, and the run of failing responses."""
 
     calls_only = True
-
-    @staticmethod
-    def may_act(params: ClineParams, seen: Overview) -> bool:
-        least = min(params.soft_threshold, params.hard_threshold)
-        return seen.in_a_row >= least or seen.failures >= params.max_consecutive_mistakes
 
     def __init__(self, params: ClineParams, context: Context) -> None:
         self._soft = params.soft_threshold

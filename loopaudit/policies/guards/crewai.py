@@ -44,7 +44,6 @@ from loopaudit.core.events import Batch
 from loopaudit.core.findings import Action, Decision
 from loopaudit.policies.contract import Context, Guard, Origin, Params, Policy
 from loopaudit.policies.kit.arguments import py_equal_key
-from loopaudit.policies.overview import Overview
 
 
 class CrewaiParams(Params):
@@ -55,10 +54,6 @@ class CrewaiGuard(Guard):
     """The last successful call."""
 
     calls_only = True
-
-    @staticmethod
-    def may_act(params: CrewaiParams, seen: Overview) -> bool:
-        return not seen.different
 
     def __init__(self, params: CrewaiParams, context: Context) -> None:
         self._last: bytes | None = None

@@ -48,7 +48,6 @@ from loopaudit.core.events import Batch, Call, Turn
 from loopaudit.core.findings import Action, Decision
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.kit.results import result_text
-from loopaudit.policies.overview import Overview
 
 Mark = bytes | tuple[bytes, ...] | None
 """Equal for steps with equal calls; ``None`` for a step without a signature."""
@@ -63,12 +62,6 @@ class CrushParams(Params):
 
 class CrushGuard(Guard):
     """The last steps, counted by their calls alone; results are read only if those repeat."""
-
-    per_turn = True
-
-    @staticmethod
-    def may_act(params: CrushParams, seen: Overview) -> bool:
-        return len(seen.batches) >= params.window and not (seen.new_keys and params.max_repeats)
 
     def __init__(self, params: CrushParams, context: Context) -> None:
         self._max = params.max_repeats

@@ -52,7 +52,6 @@ from loopaudit.core.bounded import Tally
 from loopaudit.core.events import Batch, Call, Turn
 from loopaudit.core.findings import Action, Decision
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
-from loopaudit.policies.overview import Overview
 
 
 class DeepseekTuiParams(Params):
@@ -67,12 +66,6 @@ class DeepseekTuiGuard(Guard):
     """Attempts by call, failures in a row by tool name."""
 
     calls_only = True
-    per_turn = True
-
-    @staticmethod
-    def may_act(params: DeepseekTuiParams, seen: Overview) -> bool:
-        repeats = params.block_at == 1 or not seen.new_keys
-        return repeats or seen.failures >= min(params.warn_at, params.halt_at)
 
     def __init__(self, params: DeepseekTuiParams, context: Context) -> None:
         self._block_at = params.block_at

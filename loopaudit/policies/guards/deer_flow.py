@@ -54,7 +54,6 @@ from loopaudit.core.findings import Action, Decision
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.kit.arguments import py_dump_key, py_dump_value_key, py_value
 from loopaudit.policies.kit.json_dialects import py_text
-from loopaudit.policies.overview import Overview
 
 SALIENT: Final = ("path", "url", "query", "command", "pattern", "glob", "cmd")
 """Arguments that stand for all of them."""
@@ -80,11 +79,6 @@ class DeerFlowGuard(Guard):
     """The last sets of calls, and the names of the last calls."""
 
     calls_only = True
-
-    @staticmethod
-    def may_act(params: DeerFlowParams, seen: Overview) -> bool:
-        limits = params.warn_threshold, params.hard_limit, params.tool_freq_warn, params.tool_freq_hard_limit
-        return len(seen.calls) >= min(limits)
 
     def __init__(self, params: DeerFlowParams, context: Context) -> None:
         self._params = params

@@ -43,7 +43,6 @@ from loopaudit.core.findings import Action, Decision
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.kit.arguments import go_key
 from loopaudit.policies.kit.cycles import Streak
-from loopaudit.policies.overview import Overview
 
 
 class DockerAgentParams(Params):
@@ -58,12 +57,6 @@ class DockerAgentGuard(Guard):
     """The run of responses with equal calls."""
 
     calls_only = True
-    per_turn = True
-
-    @staticmethod
-    def may_act(params: DockerAgentParams, seen: Overview) -> bool:
-        limit = params.max_consecutive_tool_calls or 5
-        return limit == 1 or (seen.responses >= limit and not seen.different)
 
     def __init__(self, params: DockerAgentParams, context: Context) -> None:
         self._limit = params.max_consecutive_tool_calls or 5

@@ -42,7 +42,6 @@ from loopaudit.core.findings import Action, Decision
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.kit.arguments import py_dump_key
 from loopaudit.policies.kit.cycles import Cycles
-from loopaudit.policies.overview import Overview
 
 
 class ExoclawParams(Params):
@@ -56,12 +55,6 @@ class ExoclawParams(Params):
 
 class ExoclawGuard(Guard):
     """What stands at the end of the calls, and the number of responses."""
-
-    per_turn = True
-
-    @staticmethod
-    def may_act(params: ExoclawParams, seen: Overview) -> bool:
-        return len(seen.batches) >= params.max_iterations or not seen.different
 
     def __init__(self, params: ExoclawParams, context: Context) -> None:
         self._critical = params.critical_threshold

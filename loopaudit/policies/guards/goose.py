@@ -50,7 +50,7 @@ Source
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from typing import Annotated, Final
 
 from loopaudit.core.bounded import Recent
@@ -60,10 +60,6 @@ from loopaudit.core.findings import Action, Decision
 from loopaudit.core.tools import Vocabulary, literal
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.kit.cycles import Streak
-from loopaudit.policies.overview import Overview, by_tool
-
-PATHS: Final = ("path", "file_path", "filePath")
-"""The arguments that are a path, the host's own first; the others are those of other hosts."""
 
 WRITES: Final = ("write", "edit")
 """Tools after which a file may be read again."""
@@ -101,22 +97,11 @@ class GooseGuard(Guard):
 
     calls_only = True
 
-    @staticmethod
-    def may_act(params: GooseParams, seen: Overview) -> bool:
-        limit = params.max_tool_repetitions
-        if not params.keeps_state or (limit is not None and seen.in_a_row > limit):
-            return True
-        return seen.failures >= params.error_repetitions or len(seen.calls) > params.path_repetitions
-
-    @staticmethod
-    def named(seen: Overview) -> Mapping[str, Sequence[Call]]:
-        return by_tool([call for call in seen.calls if _path(call, PATHS) is not None])
-
     def __init__(self, params: GooseParams, context: Context) -> None:
         self._params = params
         self._limit = params.max_tool_repetitions
         self._tool = context.tool
-        self._paths_under = PATHS[:1] if context.tool is literal else PATHS
+        self._paths_under = ("path",) if context.tool is literal else ("path", "file_path", "filePath")
         self._enforced = context.enforced
         self._run: Streak[bytes] = Streak()
         self._failed: Call | None = None
@@ -168,7 +153,7 @@ class GooseGuard(Guard):
         """Refuse by the counts of earlier batches, then count this one."""
         by_path: dict[str, list[str]] | None = None
         for position, call in enumerate(calls):
-            path = _path(call, self._paths_under)
+            path = self._path(call)
             if path is None:
                 continue
             tool = self._tool(call)
@@ -184,6 +169,17 @@ class GooseGuard(Guard):
                 self._used.put(path, _counted(self._used.get(path), tools))
 
     # -- what calls say ----------------------------------------------------------------------
+
+    def _path(self, call: Call) -> str | None:
+        if call.form == TEXT and 'ath"' not in call.source and "\\u" not in call.source:
+            return None  # no name that ends like those of a path, so the text need not be parsed
+        arguments = call.arguments
+        if isinstance(arguments, dict):
+            for name in self._paths_under:
+                path = arguments.get(name)
+                if isinstance(path, str):
+                    return path
+        return None
 
     def _outcome(self, call: Call) -> None:
         result = call.result
@@ -207,19 +203,6 @@ class GooseGuard(Guard):
         if self._text is None:
             self._text = _beginning(failed.result)
         return _beginning(result) == self._text
-
-
-def _path(call: Call, under: Sequence[str]) -> str | None:
-    """The path among a call's arguments, ``under`` the first of these names that has one."""
-    if call.form == TEXT and 'ath"' not in call.source and "\\u" not in call.source:
-        return None  # no name that ends like those of a path, so the text need not be parsed
-    arguments = call.arguments
-    if isinstance(arguments, dict):
-        for name in under:
-            path = arguments.get(name)
-            if isinstance(path, str):
-                return path
-    return None
 
 
 def _beginning(result: Result) -> str:

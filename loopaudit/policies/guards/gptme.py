@@ -56,7 +56,6 @@ from loopaudit.core.events import Batch, Call, Turn
 from loopaudit.core.findings import Action, Decision
 from loopaudit.core.regex import Phrase
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
-from loopaudit.policies.overview import Overview
 
 Format = Literal["markdown", "tool"]
 
@@ -98,11 +97,6 @@ class GptmeGuard(Guard):
     """The newest run of equal responses: its length, its calls, and the nudges given in it."""
 
     from_first_call = True
-
-    @staticmethod
-    def may_act(params: GptmeParams, seen: Overview) -> bool:
-        repeats = params.tool_format == "tool" or not (seen.new_keys and seen.all_json)
-        return repeats and seen.responses >= params.repeat_threshold
 
     def __init__(self, params: GptmeParams, context: Context) -> None:
         self._params = params

@@ -54,7 +54,6 @@ from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params,
 from loopaudit.policies.kit.arguments import js_sorted_key
 from loopaudit.policies.kit.cycles import Streak
 from loopaudit.policies.kit.names import listed_names
-from loopaudit.policies.overview import Overview
 
 STRICT: Final = "ask_user_questions"
 """The tool of which one equal call in a row is one too many."""
@@ -90,12 +89,6 @@ class GsdPiGuard(Guard):
     """The row of equal calls, and the calls of each tool since the last change."""
 
     calls_only = True
-    per_turn = True
-
-    @staticmethod
-    def may_act(params: GsdPiParams, seen: Overview) -> bool:
-        # The strictest rule refuses the second equal call in a row.
-        return not seen.neighbours_differ or seen.of_one_tool > min(params.default_cap, params.repeatable_cap)
 
     def __init__(self, params: GsdPiParams, context: Context) -> None:
         self._params = params

@@ -68,7 +68,7 @@ Source
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from typing import Annotated, Final
 
 from loopaudit.core.bounded import Tally
@@ -81,7 +81,6 @@ from loopaudit.policies.kit.arguments import py_dump_key, py_value
 from loopaudit.policies.kit.cycles import Cycles, Streak
 from loopaudit.policies.kit.json_dialects import parse_py, py_text
 from loopaudit.policies.kit.results import Outcomes, result_text
-from loopaudit.policies.overview import Overview
 
 READ_ONLY: Final = frozenset(
     {
@@ -191,21 +190,6 @@ class HermesAgentGuard(Guard):
     """The three counters of a turn. All are empty as long as every call brings something new."""
 
     calls_only = True
-    per_turn = True
-
-    @staticmethod
-    def may_act(params: HermesAgentParams, seen: Overview) -> bool:
-        watches_more = params.hard_stop_enabled or params.identical_notice or params.progress_resets
-        if watches_more or params.web_search_cap or params.subagent_cap:
-            return True
-        if seen.failures >= min(params.exact_failure_warn, params.same_tool_failure_warn):
-            return True
-        # What is no object counts as an empty one.
-        return params.no_progress_warn == 1 or not (seen.different and seen.all_objects)
-
-    @staticmethod
-    def named(seen: Overview) -> Mapping[str, Sequence[Call]]:
-        return seen.successes
 
     def __init__(self, params: HermesAgentParams, context: Context) -> None:
         self._params = params

@@ -58,7 +58,6 @@ from typing import Annotated, Literal
 from loopaudit.core.events import Batch, Turn
 from loopaudit.core.findings import Action, Decision
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
-from loopaudit.policies.overview import Overview
 
 Unit = Literal["responses", "calls", "supersteps"]
 Scope = Literal["turn", "session"]
@@ -74,11 +73,6 @@ class IterationCapParams(Params):
 
 class IterationCapGuard(Guard):
     """One counter."""
-
-    @staticmethod
-    def may_act(params: IterationCapParams, seen: Overview) -> bool:
-        # Each response counts for two at most; over a session the turns before count too.
-        return params.per != "turn" or max(2 * len(seen.batches), len(seen.calls)) >= params.cap
 
     def __init__(self, params: IterationCapParams, context: Context) -> None:
         self._cap = params.cap

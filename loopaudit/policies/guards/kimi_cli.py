@@ -57,7 +57,6 @@ from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params,
 from loopaudit.policies.kit.arguments import py_dump_key
 from loopaudit.policies.kit.cycles import Streak
 from loopaudit.policies.kit.json_dialects import parse_py
-from loopaudit.policies.overview import Overview
 
 
 class KimiCliParams(Params):
@@ -77,11 +76,6 @@ class KimiCliGuard(Guard):
     """
 
     from_first_call = True
-    per_turn = True
-
-    @staticmethod
-    def may_act(params: KimiCliParams, seen: Overview) -> bool:
-        return not (seen.different and seen.all_json)
 
     def __init__(self, params: KimiCliParams, context: Context) -> None:
         self._params = params

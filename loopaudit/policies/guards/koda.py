@@ -60,7 +60,6 @@ from loopaudit.core.events import TEXT, VALUE, Batch, Call, Turn
 from loopaudit.core.findings import Action, Decision
 from loopaudit.core.tools import Vocabulary
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
-from loopaudit.policies.overview import Overview
 
 LONG: Final = 4096
 """Bytes of recorded arguments from which on their long strings are cut before they are written."""
@@ -98,10 +97,6 @@ class KodaGuard(Guard):
     """
 
     calls_only = True
-
-    @staticmethod
-    def may_act(params: KodaParams, seen: Overview) -> bool:
-        return len(seen.calls) >= params.threshold
 
     def __init__(self, params: KodaParams, context: Context) -> None:
         self._threshold = params.threshold

@@ -55,7 +55,6 @@ from loopaudit.core.findings import Action, Decision
 from loopaudit.core.tools import Vocabulary
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.kit.arguments import js_sorted_key, js_sorted_value_key, py_value
-from loopaudit.policies.overview import Overview
 
 EXEMPT: Final = frozenset({"task", "task_cancel", "task_message", "task_revive"})
 READERS: Final = frozenset({"read", "grep", "glob"})
@@ -85,10 +84,6 @@ class OhMyOpencodeSlimGuard(Guard):
     """The newest success and its run, and the two counts of a turn."""
 
     from_first_call = True
-
-    @staticmethod
-    def may_act(params: OhMyOpencodeSlimParams, seen: Overview) -> bool:
-        return len(seen.calls) >= min(params.warn_at, params.block_at, params.waits)
 
     def __init__(self, params: OhMyOpencodeSlimParams, context: Context) -> None:
         self._params = params

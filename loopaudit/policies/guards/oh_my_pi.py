@@ -46,7 +46,6 @@ from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params,
 from loopaudit.policies.kit.arguments import js_sorted_key, js_sorted_value_key
 from loopaudit.policies.kit.cycles import Streak
 from loopaudit.policies.kit.names import listed_names
-from loopaudit.policies.overview import Overview
 
 INTENTS: Final = frozenset({"i", "__intent"})
 """Members of arguments that only say why."""
@@ -65,10 +64,6 @@ class OhMyPiGuard(Guard):
     """The run of responses with the same calls."""
 
     from_first_call = True
-
-    @staticmethod
-    def may_act(params: OhMyPiParams, seen: Overview) -> bool:
-        return seen.of_one_tool >= params.threshold
 
     def __init__(self, params: OhMyPiParams, context: Context) -> None:
         self._threshold = params.threshold

@@ -46,7 +46,6 @@ from loopaudit.core.findings import Action, Decision
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.kit.arguments import js_key
 from loopaudit.policies.kit.cycles import Streak
-from loopaudit.policies.overview import Overview
 
 
 class OpencodeParams(Params):
@@ -62,11 +61,6 @@ class OpencodeGuard(Guard):
     """The run of equal calls of a response, or of a turn."""
 
     calls_only = True
-    per_turn = True
-
-    @staticmethod
-    def may_act(params: OpencodeParams, seen: Overview) -> bool:
-        return params.threshold == 1 or not seen.neighbours_differ
 
     def __init__(self, params: OpencodeParams, context: Context) -> None:
         self._threshold = params.threshold

@@ -56,7 +56,6 @@ from loopaudit.core.findings import Action, Decision
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.kit.arguments import py_equal_key
 from loopaudit.policies.kit.openhands import Observation, alike, alike_two_apart, thought
-from loopaudit.policies.overview import Overview
 
 ACTION: Final = 0
 OBSERVATION: Final = 1
@@ -85,12 +84,6 @@ class OpenhandsSdkParams(Params):
 
 class OpenhandsSdkGuard(Guard):
     """The view: kind and identity of the newest events since a person's message."""
-
-    per_turn = True
-
-    @staticmethod
-    def may_act(params: OpenhandsSdkParams, seen: Overview) -> bool:
-        return seen.replies >= params.monologue or not seen.different
 
     def __init__(self, params: OpenhandsSdkParams, context: Context) -> None:
         self._params = params

@@ -61,7 +61,6 @@ from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params,
 from loopaudit.policies.kit.arguments import py_dump_key
 from loopaudit.policies.kit.cycles import Cycles, Streak
 from loopaudit.policies.kit.results import result_text
-from loopaudit.policies.overview import Overview
 
 OnLoop = Literal["nudge", "error"]
 
@@ -92,13 +91,6 @@ def _same_reply(size: int, one: str, other: str) -> bool:
 
 class PydanticAiHarnessGuard(Guard):
     """The window of calls, and three rows."""
-
-    per_turn = True
-
-    @staticmethod
-    def may_act(params: PydanticAiHarnessParams, seen: Overview) -> bool:
-        at_once = 1 in (params.repeat_threshold, params.alternation_cycles, params.error_cycle_threshold)
-        return at_once or not seen.different or seen.replies >= params.monologue_threshold
 
     def __init__(self, params: PydanticAiHarnessParams, context: Context) -> None:
         self._params = params

@@ -42,7 +42,6 @@ from typing import Annotated, Any, Final
 from loopaudit.core.events import TEXT, Batch, Call, Turn
 from loopaudit.core.findings import Action, Decision
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
-from loopaudit.policies.overview import Overview
 
 EARLY: Final = 100
 """Characters of a name or a string that are compared without writing the arguments."""
@@ -66,10 +65,6 @@ class QwenpawGuard(Guard):
     """The run of equal calls, and the batches in a row that ended in a long one."""
 
     calls_only = True
-
-    @staticmethod
-    def may_act(params: QwenpawParams, seen: Overview) -> bool:
-        return seen.in_a_row >= params.window
 
     def __init__(self, params: QwenpawParams, context: Context) -> None:
         self._params = params

@@ -45,7 +45,6 @@ from loopaudit.core.findings import Action, Decision
 from loopaudit.policies.contract import Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.kit.arguments import js_sorted_key, js_value
 from loopaudit.policies.kit.json_dialects import js_text
-from loopaudit.policies.overview import Overview
 
 MCP: Final = ("mcp__", "mcp--")
 """How names of tools begin that an MCP server offers."""
@@ -66,10 +65,6 @@ class RooCodeGuard(Guard):
     """The last call and how often it was repeated."""
 
     calls_only = True
-
-    @staticmethod
-    def may_act(params: RooCodeParams, seen: Overview) -> bool:
-        return params.consecutive_mistake_limit > 0 and not seen.different
 
     def __init__(self, params: RooCodeParams, context: Context) -> None:
         self._limit = params.consecutive_mistake_limit

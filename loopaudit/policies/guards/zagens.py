@@ -67,7 +67,7 @@ Source
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from functools import cache
 from typing import Annotated, Final, Literal
 
@@ -77,7 +77,6 @@ from loopaudit.core.events import Batch, Call, Turn
 from loopaudit.core.findings import Action, Decision
 from loopaudit.core.tools import Vocabulary
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
-from loopaudit.policies.overview import Overview
 
 LISTED: Final = frozenset({"write_file", "edit_file", "apply_patch", "create_dirs", "batch_edit", "refactor_imports"})
 """The names of the first version."""
@@ -131,16 +130,6 @@ class ZagensGuard(Guard):
     """Attempts by call, failures in a row by tool name."""
 
     calls_only = True
-
-    @staticmethod
-    def may_act(params: ZagensParams, seen: Overview) -> bool:
-        # Arguments that are no JSON count as an empty object.
-        repeats = params.identical_call_block_threshold == 1 or not (seen.new_keys and seen.all_json)
-        return repeats or seen.failures >= min(params.failure_warn_threshold, params.failure_halt_threshold)
-
-    @staticmethod
-    def named(seen: Overview) -> Mapping[str, Sequence[Call]]:
-        return seen.successes
 
     def __init__(self, params: ZagensParams, context: Context) -> None:
         self._params = params

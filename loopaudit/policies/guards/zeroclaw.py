@@ -61,7 +61,6 @@ from loopaudit.core.findings import Action, Decision
 from loopaudit.policies.contract import Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.kit.cycles import Cycles, Streak
 from loopaudit.policies.kit.results import head
-from loopaudit.policies.overview import Overview
 
 LADDER: Final = ((Action.WARN, "warn"), (Action.NUDGE, "block"), (Action.STOP, "halt"))
 """What a rule does at its threshold, one above it, and two and more above it."""
@@ -81,12 +80,6 @@ class ZeroclawGuard(Guard):
     """The window of successes, and what stands at its end."""
 
     calls_only = True
-
-    @staticmethod
-    def may_act(params: ZeroclawParams, seen: Overview) -> bool:
-        if params.max_repeats == 1 or not seen.new_keys:
-            return True
-        return seen.of_one_tool >= min(params.no_progress, params.ping_pong_cycles)
 
     def __init__(self, params: ZeroclawParams, context: Context) -> None:
         self._params = params

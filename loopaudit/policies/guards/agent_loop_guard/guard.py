@@ -56,7 +56,6 @@ from loopaudit.core.events import Batch, Turn
 from loopaudit.core.findings import Action, Decision
 from loopaudit.policies.contract import Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.guards.agent_loop_guard.votes import HIT, Entry, Votes
-from loopaudit.policies.overview import Overview
 
 DEFERRED: Final = 8
 """Calls in a row of which it is not asked at once whether they are hits."""
@@ -83,11 +82,6 @@ class AgentLoopGuardGuard(Guard):
     """
 
     calls_only = True
-
-    @staticmethod
-    def may_act(params: AgentLoopGuardParams, seen: Overview) -> bool:
-        # A hit needs an earlier call of its tool; nothing else can be similar, and names that are new make no cycle.
-        return len(seen.calls) - len(seen.by_tool) >= min(params.warn_at, params.stop_at, params.escalate_at)
 
     def __init__(self, params: AgentLoopGuardParams, context: Context) -> None:
         self._params = params

@@ -47,7 +47,6 @@ from loopaudit.core.events import Batch
 from loopaudit.core.findings import Action, Decision
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy
 from loopaudit.policies.guards.forgecode.repeats import Repetitions, repeated
-from loopaudit.policies.overview import Overview
 
 
 class ForgecodeParams(Params):
@@ -58,10 +57,6 @@ class ForgecodeGuard(Guard):
     """The calls of the conversation."""
 
     from_first_call = True
-
-    @staticmethod
-    def may_act(params: ForgecodeParams, seen: Overview) -> bool:
-        return not seen.new_keys
 
     def __init__(self, params: ForgecodeParams, context: Context) -> None:
         self._calls = Repetitions()

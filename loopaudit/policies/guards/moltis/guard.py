@@ -81,7 +81,6 @@ from loopaudit.core.text import one_line
 from loopaudit.policies.contract import NOTHING, Context, Guard, Origin, Params, Policy, param
 from loopaudit.policies.guards.moltis.arguments import Rejection, check, coerce
 from loopaudit.policies.guards.moltis.failures import Failure
-from loopaudit.policies.overview import Overview
 
 Validator = Literal["base", "latest", "off"]
 
@@ -115,11 +114,6 @@ class MoltisGuard(Guard):
     """The window of failures and the stage. A success costs nothing while the window is empty."""
 
     from_first_call = True
-
-    @staticmethod
-    def may_act(params: MoltisParams, seen: Overview) -> bool:
-        has_schemas = bool(seen.schemas) and params.validator != "off"
-        return has_schemas or 0 < params.window <= seen.failures
 
     def __init__(self, params: MoltisParams, context: Context) -> None:
         self._size = params.window

@@ -71,7 +71,6 @@ from loopaudit.policies.guards.openclaw.counts import (
 )
 from loopaudit.policies.guards.openclaw.records import SENDERS, Record, Window, is_poll
 from loopaudit.policies.kit.arguments import js_sorted_key
-from loopaudit.policies.overview import Overview
 
 WARNING_STEP: Final = 10
 WARNINGS_KEPT: Final = 256
@@ -107,18 +106,6 @@ class OpenclawGuard(Guard):
     """The window, with the counts of this run that show whether a closer look can find anything."""
 
     calls_only = True
-    per_turn = True
-
-    @staticmethod
-    def may_act(params: OpenclawParams, seen: Overview) -> bool:
-        least = min(
-            params.warning_threshold,
-            params.critical_threshold,
-            params.global_circuit_breaker_threshold,
-            params.unknown_tool_threshold,
-        )
-        # Of calls that are all new, only failures are counted, with the calls of the same response.
-        return not seen.different or seen.failures + seen.largest >= least
 
     def __init__(self, params: OpenclawParams, context: Context) -> None:
         self._params = params

@@ -70,7 +70,6 @@ from loopaudit.policies.kit.arguments import js_sorted_key
 from loopaudit.policies.kit.chanting import QwenChanting
 from loopaudit.policies.kit.cycles import Cycles, Streak
 from loopaudit.policies.kit.results import Outcomes
-from loopaudit.policies.overview import Overview
 
 SAME: Final = "consecutive_identical_tool_calls"
 OVERVIEW: Final = "shell_command_stagnation"
@@ -109,12 +108,6 @@ class QwenCodeParams(Params):
 
 class QwenCodeGuard(Guard):
     """What a turn has of repetition so far; the heuristics' part stays empty while they are off."""
-
-    @staticmethod
-    def may_act(params: QwenCodeParams, seen: Overview) -> bool:
-        cap = params.max_tool_calls_per_turn
-        is_long = len(seen.calls) >= OVERVIEW_LIMIT or (cap and len(seen.calls) > cap)
-        return bool(is_long) or not params.skip_loop_detection or not seen.different
 
     def __init__(self, params: QwenCodeParams, context: Context) -> None:
         self._params = params

@@ -76,12 +76,12 @@ class Guard:
     calls_only: ClassVar[bool] = False
     """Whether a built-in guard makes nothing of responses without calls, nor of a second turn before the next call.
 
-    It is spared both, and is not even started for an agent that calls no tool.
+    It is spared both, and is not even started for an agent that calls no tool. A subclass says so itself.
     """
     from_first_call: ClassVar[bool] = False
     """Whether a built-in guard at least makes nothing of what stands before an agent's first call.
 
-    It is started with that call.
+    It is started with that call. A subclass says so itself.
     """
 
     def turn(self, turn: Turn) -> None:
@@ -221,6 +221,6 @@ class Selected(Struct, frozen=True):
 
     def __post_init__(self) -> None:
         structs.force_setattr(self, "values", self.params.as_dict())
-        start = self.policy.start
-        waits = getattr(start, "calls_only", False) or getattr(start, "from_first_call", False)
-        structs.force_setattr(self, "waits", waits)
+        # What a guard inherits is not asked for: a policy of somebody's own may look at more than the class it extends.
+        own = getattr(self.policy.start, "__dict__", {})
+        structs.force_setattr(self, "waits", own.get("calls_only", False) or own.get("from_first_call", False))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import deque
+from collections.abc import Iterable
 from contextlib import ExitStack
 from statistics import median
 from typing import Any, cast, get_args
@@ -32,7 +33,7 @@ from loopaudit.core.events import (
     Result,
     Turn,
 )
-from loopaudit.core.findings import Action, Finding
+from loopaudit.core.findings import Action, Decision, Finding
 from loopaudit.core.report import PolicyResult
 from loopaudit.policies.contract import Context, Guard, Mode, Params, Policy, Selected
 from loopaudit.policies.registry import policies
@@ -174,6 +175,26 @@ def test_who_waits_for_a_call_needs_nothing_before_it(
     for event in stream:
         early.feed(event)
     assert late == early.finish(Totals(calls=1, results=1, success_known=True))[0]
+
+
+@pytest.mark.parametrize("name", ["atomcode", "moltis"])
+def test_a_policy_that_extends_a_guard_sees_what_that_is_spared(name: str) -> None:
+    built_in = policies().load(name)
+    assert isinstance(built_in.start, type)
+    seen: list[str] = []
+
+    class Talkative(built_in.start):  # type: ignore[misc, name-defined]
+        def judge(self, batch: Batch) -> Iterable[Decision]:
+            if not batch.calls:
+                seen.append(batch.text)
+            return super().judge(batch)  # type: ignore[no-any-return]
+
+    own = msgspec.structs.replace(built_in, id="talkative", start=Talkative)
+    reply = Batch("s", "", 0, [], "All done.")
+    replay = Replay([Selected("talkative", own, own.params())])
+    replay.feed(reply)
+    replay.finish(Totals())
+    assert seen == ["All done."]
 
 
 def test_a_guard_is_started_when_it_may_have_something_to_say() -> None:

@@ -39,8 +39,6 @@ from loopaudit.core.text import one_line
 from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.blocks import (
-    Block,
-    Tokens,
     content_of_blocks,
     emit_answers,
     emit_losses,
@@ -51,6 +49,7 @@ from loopaudit.readers.kit.claude_words import INTERRUPTED, NOT_TYPED, typed
 from loopaudit.readers.kit.copies import Copies
 from loopaudit.readers.kit.fields import count, has, malformed, mapping, unknown_record
 from loopaudit.readers.kit.fitting import fitting
+from loopaudit.readers.kit.typed_blocks import Block, Tokens
 from loopaudit.readers.kit.whole import Growing
 from loopaudit.readers.probe import Probe
 from loopaudit.readers.source import Source

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from msgspec import Raw, Struct, field
+from msgspec import Struct, field
 
 from loopaudit.core.events import TOKEN_LIMIT, Call, Status, Usage, content_text, decode_value
 from loopaudit.core.text import one_line
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.kit.claude_words import exit_code, refusal
 from loopaudit.readers.kit.fields import count, flag, string
-from loopaudit.readers.kit.fitting import NOTHING
+from loopaudit.readers.kit.typed_blocks import NO_OBJECT, Block, Tokens
 
 SILENT: Final = frozenset(
     "thinking redacted_thinking reasoning search_result container_upload tool_reference signature".split()
@@ -30,37 +30,6 @@ MEDIA: Final = frozenset({"image", "document", "file"})
 
 _FAILED: Final = "_error"
 """End of the type of the object that a server's failing tool answers with."""
-
-
-_NO_OBJECT: Final = "no object"
-"""The type of what stands for a block that is no object. Known by identity: a recorded type is never this text."""
-
-
-class Block(Struct, gc=False):
-    """One content block of a line, whatever its type; arguments and outputs are slices of the line."""
-
-    type: str | None = None
-    tool_use_id: str | None = None
-    id: str | None = None
-    name: str | None = None
-    input: Raw = NOTHING
-    text: str | None = None
-    content: Raw = NOTHING
-    is_error: bool | None = None
-
-    @classmethod
-    def from_other(cls, value: Any) -> Block:
-        """A block that is no object: text stands for a text block."""
-        return cls(type="text", text=value) if isinstance(value, str) else cls(type=_NO_OBJECT)
-
-
-class Tokens(Struct, gc=False):
-    """The part of the API's ``usage`` that counts tokens."""
-
-    input_tokens: int | None = None
-    cache_creation_input_tokens: int | None = None
-    cache_read_input_tokens: int | None = None
-    output_tokens: int | None = None
 
 
 class Asked(Struct):
@@ -134,7 +103,7 @@ def content_of_blocks(value: str | Block | list[Block] | None) -> Content:
         return content
     for block in (value,) if isinstance(value, Block) else value:
         kind = block.type
-        if kind is None or kind is _NO_OBJECT:
+        if kind is None or kind is NO_OBJECT:
             content.lost.append(f"a content block {'without a type' if kind is None else 'that is no object'}")
         elif kind == "text":
             if block.text is not None:

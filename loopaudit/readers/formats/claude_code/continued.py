@@ -14,8 +14,9 @@ import msgspec
 from msgspec.json import encode
 
 from loopaudit.core.digests import blake2b
-from loopaudit.readers.formats.claude_code.records import Block, Line, line_decoder, line_from
+from loopaudit.readers.formats.claude_code.records import Line, line_decoder, line_from
 from loopaudit.readers.kit.claude_words import blanked
+from loopaudit.readers.kit.typed_blocks import Block
 from loopaudit.readers.source import Source
 
 CONTENT: Final = 16

@@ -60,7 +60,7 @@ from loopaudit.readers.contract import Reader
 from loopaudit.readers.emit import Emitter
 from loopaudit.readers.formats.claude_code.branches import Tree, look_ahead
 from loopaudit.readers.formats.claude_code.continued import CONTENT, mark_of, name_of, record_id
-from loopaudit.readers.formats.claude_code.records import Block, Line, Message, line_decoder, line_from
+from loopaudit.readers.formats.claude_code.records import Line, Message, line_decoder, line_from
 from loopaudit.readers.formats.claude_code.sessions import Sessions
 from loopaudit.readers.kit.claude_words import (
     CLEAR,
@@ -74,6 +74,7 @@ from loopaudit.readers.kit.claude_words import (
 )
 from loopaudit.readers.kit.copies import Chains, Copies
 from loopaudit.readers.kit.fields import items, mapping
+from loopaudit.readers.kit.typed_blocks import NO_OBJECT, Block
 from loopaudit.readers.kit.whole import MAX_SAMPLES
 from loopaudit.readers.probe import Probe
 from loopaudit.readers.source import Source
@@ -492,7 +493,7 @@ class _Session:
     def _rest(self, line: Line, block: Block) -> None:
         """A block of a rarer type: a server's result, media, or something unknown."""
         kind = block.type
-        if kind is None:
+        if kind is None or kind is NO_OBJECT:
             self._emit.problem("no_block_type", "a content block without a type", damage=True)
         elif kind.endswith("tool_result"):
             if block.is_error is None:

@@ -16,36 +16,10 @@ from functools import cache
 from typing import Any
 
 import msgspec
-from msgspec import Raw, Struct, field
+from msgspec import Struct, field
 
-from loopaudit.readers.kit.fitting import NOTHING, fitting
-
-
-class Block(Struct, gc=False):
-    """One content block of a message, whatever its type."""
-
-    type: str | None = None
-    tool_use_id: str | None = None
-    id: str | None = None
-    name: str | None = None
-    input: Raw = NOTHING
-    text: str | None = None
-    content: Raw = NOTHING
-    is_error: bool | None = None
-
-    @classmethod
-    def from_other(cls, value: Any) -> Block:
-        """A block that is no object: text stands for a text block."""
-        return cls(type="text", text=value) if isinstance(value, str) else cls()
-
-
-class Tokens(Struct, gc=False):
-    """The part of ``usage`` that counts tokens."""
-
-    input_tokens: int | None = None
-    cache_creation_input_tokens: int | None = None
-    cache_read_input_tokens: int | None = None
-    output_tokens: int | None = None
+from loopaudit.readers.kit.fitting import fitting
+from loopaudit.readers.kit.typed_blocks import Block, Tokens
 
 
 class Message(Struct, gc=False):

@@ -251,7 +251,6 @@ class Replay:
         if not is_built_in(selected.policy):
             timeout = self._policy_timeout
             self._limits[place] = None if timeout is None else TimeLimit(timeout)
-            handover = None
         if handover is None and (vocabulary is None or not self._map_names):
             context = self._plain = self._plain or Context(self._enforced, literal, self._schemas, self._kinds)
         else:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from orjson import OPT_SORT_KEYS, dumps, loads
 
 from loopaudit.core import canonical, regex
-from loopaudit.core.canonical import KEY_BYTES
+from loopaudit.core.canonical import KEY_BYTES, is_plain
 from loopaudit.core.digests import blake2b
 from loopaudit.core.events import SLICE, TEXT, VALUE, decode_value
 
@@ -82,34 +82,3 @@ def of_slice(name: str, raw: bytes) -> Recorded:
     if value is canonical.NOT_JSON:
         value = canonical.keep_decoded(decode_value(raw))
     return VALUE, value, True, canonical.call_key(name, value), None
-
-
-_TEXTS: Final = frozenset({str})
-
-_LEVELS: Final = 2
-"""Levels of objects in objects of which all members are looked at."""
-
-
-def is_plain(value: Any, levels: int = _LEVELS) -> bool:
-    """Whether a decoded value is an object of texts, whole numbers but 0, and lists and objects of these, as most are.
-
-    However its JSON was decoded it is the same: no ``-0`` can have become a 0, no number is beyond 64 bits, and
-    it is not nested too deeply. A look at a few members spares looks at every character.
-    """
-    if type(value) is not dict:
-        return False
-    for member in value.values():
-        kind = type(member)
-        if kind is str:
-            continue
-        if kind is int:
-            if not 0 < member < 1 << 63:
-                return False
-        elif kind is list:
-            if not _TEXTS.issuperset(map(type, member)) and not (
-                levels and all(is_plain(item, levels - 1) for item in member)
-            ):
-                return False
-        elif kind is float or (kind is dict and not (levels and is_plain(member, levels - 1))):
-            return False
-    return True

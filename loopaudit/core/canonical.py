@@ -31,7 +31,9 @@ MAX_DEPTH: Final = 127
 KEY_BYTES: Final = 16
 
 _NEGATIVE_ZERO = regex.lazy(rb"-0[,\]}\s]")
-_CONTAINERS: Final = frozenset({dict, list})
+_TEXTS: Final = frozenset({str})
+_LEVELS: Final = 2
+"""Levels of objects in objects of which all members are looked at."""
 _BEFORE_VALUE: Final = (b"", b":", b",", b"[")
 _I64_MIN: Final = -(2**63)
 _U64_MAX: Final = 2**64 - 1
@@ -61,8 +63,7 @@ def parse(text: str | bytes) -> Any:
         value = orjson.loads(text)
     except (ValueError, RecursionError):
         return NOT_JSON
-    # Of an object whose members are no containers nothing is nested, and without a 0 in it there was no ``-0``.
-    if type(value) is dict and _CONTAINERS.isdisjoint(map(type, value.values())) and 0 not in value.values():
+    if is_plain(value):
         return value
     if isinstance(text, str):
         if len(text) <= 2 * MAX_DEPTH and "-0" not in text:
@@ -72,6 +73,31 @@ def parse(text: str | bytes) -> Any:
         value = _parse_slowly(text)
     deep = len(text) > 2 * MAX_DEPTH and text.count(b"[") + text.count(b"{") > MAX_DEPTH
     return NOT_JSON if deep and depth(value) > MAX_DEPTH else value
+
+
+def is_plain(value: Any, levels: int = _LEVELS) -> bool:
+    """Whether a decoded value is an object of texts, whole numbers but 0, and lists and objects of these, as most are.
+
+    However its JSON was decoded it is the same: no ``-0`` can have become a 0, no number is beyond 64 bits, and
+    it is not nested too deeply. A look at a few members spares looks at every character.
+    """
+    if type(value) is not dict:
+        return False
+    for member in value.values():
+        kind = type(member)
+        if kind is str:
+            continue
+        if kind is int:
+            if not 0 < member < 1 << 63:
+                return False
+        elif kind is list:
+            if not _TEXTS.issuperset(map(type, member)) and not (
+                levels and all(is_plain(item, levels - 1) for item in member)
+            ):
+                return False
+        elif kind is float or (kind is dict and not (levels and is_plain(member, levels - 1))):
+            return False
+    return True
 
 
 def has_negative_zero(data: bytes) -> bool:

@@ -27,7 +27,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from loopaudit.core import regex
-from loopaudit.core.arguments import is_plain
+from loopaudit.core.canonical import is_plain
 from loopaudit.core.events import Usage, content_text, decode_text
 from loopaudit.core.json import exact_loads, tolerant_loads
 from loopaudit.readers.contract import Reader

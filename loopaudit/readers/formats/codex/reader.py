@@ -339,7 +339,7 @@ class Rollout:
             self._output(item)
 
     def _call(self, name: str, arguments: Any, call_id: str | None) -> None:
-        if self.waiting or not self.open:
+        if self.waiting or not self.open:  # asked here too, because most calls stand in a response that goes on
             self._respond()
         self.emit.call(name, arguments, id=call_id, key=self.key, model=self.model)
         if self.ledger.pending is not None:
